@@ -109,6 +109,11 @@ const (
 	complexValue
 	cellValue
 	moduleDict
+	generatorFrame
+	generatorStateField
+	frameStackTop     // 3.11 to 3.13: how many values there are in front of it, variables included
+	frameStackPointer // 3.14 on
+	methodSelf
 	functionName
 	exceptionArgs
 	exceptionTraceback
@@ -228,6 +233,11 @@ var fieldNames = [fields]string{
 	complexValue:         "complex_object.cval",
 	cellValue:            "cell_object.ob_ref",
 	moduleDict:           "module_object.md_dict",
+	generatorFrame:       "gen_object.gi_iframe",
+	generatorStateField:  "gen_object.gi_frame_state",
+	frameStackTop:        "interpreter_frame.stacktop",
+	frameStackPointer:    "interpreter_frame.stackpointer",
+	methodSelf:           "method_object.self",
 	functionName:         "function_object.qualname",
 	exceptionArgs:        "exception_object.args",
 	exceptionTraceback:   "exception_object.traceback",

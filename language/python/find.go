@@ -28,7 +28,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if !ok {
 		return nil, nil
 	}
-	r := &interpreter{arch: p.Arch, module: m, image: im, bias: bias, runtime: at + bias}
+	r := &interpreter{arch: p.Arch, module: m, modules: p.Modules, image: im, bias: bias, runtime: at + bias}
 	if r.layout, err = layoutOf(p, m, im, bias, r.runtime); err != nil {
 		return nil, err
 	}
@@ -174,6 +174,7 @@ func (l *layout) part(word uint64, list ...field) int {
 type interpreter struct {
 	arch      *arch.Arch
 	module    *target.Module
+	modules   *target.Modules
 	image     *elf.Image
 	bias      uint64
 	runtime   uint64 // the address of _PyRuntime

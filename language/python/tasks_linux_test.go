@@ -1,0 +1,104 @@
+package python_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/python"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// TestTasks holds the tasks of asyncio against what a program says of its own: their names, the
+// frames of their coroutines, and which one waits for which.
+func TestTasks(t *testing.T) {
+	program, err := filepath.Abs("testdata/tasks.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p := gdbtest.StartRunning(t, interpreter, program)
+			line, err := p.Stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told [][3]any
+			if err := json.Unmarshal([]byte(line), &told); err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for _, x := range told {
+				text := fmt.Sprint(x[0])
+				for _, f := range x[1].([]any) {
+					f := f.([]any)
+					text += fmt.Sprintf("\n%v at %v:%v", f[0], f[1], f[2])
+				}
+				if x[2] != nil {
+					text += fmt.Sprintf("\nawaited by %v", x[2])
+				}
+				want = append(want, text)
+			}
+			var got []string
+			for _, x := range tasks(t, p.PID) {
+				text := x.task.Name
+				for _, f := range x.task.Frames {
+					text += fmt.Sprintf("\n%s at %s:%d", f.Function, f.File, f.Line)
+				}
+				for _, name := range x.awaitedBy {
+					text += "\nawaited by " + name
+				}
+				if x.task.Thread != p.PID || x.task.State != "waiting" || x.task.Early != "" {
+					t.Errorf("%+v", x.task)
+				}
+				got = append(got, text)
+			}
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(got, want) || len(want) < 10 {
+				t.Errorf("got:\n%s\n\nthe program says:\n%s", strings.Join(got, "\n\n"), strings.Join(want, "\n\n"))
+			}
+		})
+	}
+}
+
+type task struct {
+	task      language.Task
+	awaitedBy []string
+}
+
+// tasks lists the tasks of a process.
+func tasks(t *testing.T, pid int) (list []task) {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
+	if err != nil || len(runtimes) != 1 {
+		t.Fatalf("%d run times, %v", len(runtimes), err)
+	}
+	found, err := runtimes[0].Runtime.(language.Tasker).Tasks(tg.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range found {
+		var names []string
+		for _, id := range x.AwaitedBy {
+			for _, y := range found {
+				if y.ID == id {
+					names = append(names, y.Name)
+				}
+			}
+		}
+		list = append(list, task{x, names})
+	}
+	return list
+}
