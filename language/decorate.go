@@ -38,7 +38,8 @@ type Place struct {
 type Placed struct {
 	Frame
 	Language string
-	Depth    int // from 1 on, the innermost at the physical frame; for IDs
+	Depth    int    // from 1 on, the innermost at the physical frame; for IDs
+	Holds    []Lock // locks of [Thread.Holds] that this frame has
 }
 
 // Named is a run time and its language.
@@ -111,24 +112,31 @@ func (d *Decorated) add(at *index, language string, said *Decoration) {
 	for _, p := range d.At {
 		left -= len(p.Frames)
 	}
-	var behind []Frame
+	said.Thread.bound()
+	var behind []Placed
+	level := 0 // of the next frame, among the frames of the language
 	for i := range said.Groups {
 		g := &said.Groups[i]
 		if left -= len(g.Frames); left < 0 {
 			d.warn(language, s, "there are more than 2^20 frames, and the outer ones are left out")
 			break
 		}
-		level, ok := at.find(&g.Anchor)
+		frames := make([]Placed, len(g.Frames))
+		for j := range g.Frames {
+			frames[j] = Placed{Frame: g.Frames[j], Language: language, Holds: said.Thread.heldAt(level)}
+			level++
+		}
+		physical, ok := at.find(&g.Anchor)
 		if !ok {
-			behind = append(behind, g.Frames...)
+			behind = append(behind, frames...)
 			continue
 		}
-		p := d.place(level, language)
-		p.add(language, g.Frames)
-		p.Hidden = p.Hidden || !g.Anchor.Beside
+		p := d.place(physical, language)
+		p.add(frames)
+		p.Hidden = p.Hidden || !g.Anchor.Beside && s.Frames[physical].Type() == frame.Normal
 	}
 	if len(behind) > 0 && len(s.Frames) > 0 {
-		d.place(len(s.Frames)-1, language).add(language, behind)
+		d.place(len(s.Frames)-1, language).add(behind)
 		d.warn(language, s, count.Of(len(behind), "frame")+" "+NoPlace)
 	}
 	for _, level := range said.Own {
@@ -146,10 +154,29 @@ func (d *Decorated) add(at *index, language string, said *Decoration) {
 }
 
 // add adds frames of a language, the innermost first.
-func (p *Place) add(language string, frames []Frame) {
-	for _, f := range frames {
-		p.Frames = append(p.Frames, Placed{f, language, len(p.Frames) + 1})
+func (p *Place) add(frames []Placed) {
+	for i := range frames {
+		p.Frames = append(p.Frames, frames[i])
+		p.Frames[len(p.Frames)-1].Depth = len(p.Frames)
 	}
+}
+
+// mostLocks bounds the locks for which one thread waits, and the locks that it holds.
+const mostLocks = 1 << 10
+
+// bound drops locks that are too many.
+func (t *Thread) bound() {
+	t.Waits, t.Holds = t.Waits[:min(len(t.Waits), mostLocks)], t.Holds[:min(len(t.Holds), mostLocks)]
+}
+
+// heldAt returns the locks that the frame of the language at a level holds.
+func (t *Thread) heldAt(level int) (list []Lock) {
+	for i := range t.Holds {
+		if t.Holds[i].Level == level {
+			list = append(list, t.Holds[i])
+		}
+	}
+	return list
 }
 
 // index finds the physical frames to which anchors lead.

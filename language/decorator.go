@@ -131,4 +131,5 @@ type Lock struct {
 	Address uint64 // of the object, or of its lock; 0 if that is not known
 	Owner   int    // the ID of the thread that holds it; 0 if none does, or that is not known
 	Level   int    // of the innermost frame of the language that has it, from 0 on; -1 if that is not known
+	Timed   bool   // who waits for it gives up when a time is over
 }

@@ -1,6 +1,6 @@
 // Package waitfor tells for what the threads of a process wait, and which thread holds it: mutexes
 // and other locks of glibc and musl, the end of a thread, and locks without an owner, such as
-// Rust's. [Cycles] finds deadlocks.
+// Rust's.
 //
 // [CallAt] tells for what a thread waits in other system calls, by their arguments.
 //

@@ -5,7 +5,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
-	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -80,10 +79,11 @@ type Thread struct {
 	HeldUS  *int64 `json:"held_us,omitempty"`  // the longest time that the thread was held
 	MovedOn bool   `json:"moved_on,omitempty"` // it ran on before all was read
 
+	Languages []waits.Told `json:"languages,omitempty"` // what languages know of the thread
+
 	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
 
-	LastWords []LastWords     `json:"-"` // that are not in the heading
-	Told      []language.Told `json:"-"` // what languages know of the thread
+	LastWords []LastWords `json:"-"` // that are not in the heading
 	// Crashed is the innermost signal, of the signals in whose handlers the thread is, by which the
 	// kernel or abort(3) ends a process that has no handler for it.
 	Crashed *Signal `json:"-"`
@@ -124,6 +124,7 @@ type Frame struct {
 
 	// Of a language:
 	Language    string       `json:"language,omitempty"`     // of a frame of type "language"
+	Holds       []waits.Lock `json:"holds,omitempty"`        // that the frame has
 	Kind        string       `json:"kind,omitempty"`         // how it runs, where that is of use
 	Place       *address.Hex `json:"place,omitempty"`        // with --explain: the record or code by which the frame was found
 	Hidden      bool         `json:"hidden,omitempty"`       // a physical frame is the run time's own

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/decorators"
@@ -179,6 +180,7 @@ func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place
 			Level: last.Level, Type: Language, PC: last.PC, CFA: last.CFA,
 			Function: p.Function, File: p.File, Line: p.Line,
 			Language: p.Language, Kind: p.Kind, MovedOn: p.MovedOn || f.MovedOn(),
+			Holds: waits.Locks(p.Holds),
 		}
 		if w.Flags.Explain {
 			if id := f.ID(); !id.Null() {

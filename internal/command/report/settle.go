@@ -1,9 +1,11 @@
 package report
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -40,6 +42,8 @@ func (w *walk) settle() error {
 // movedOn walks the threads and reports whether a stack is not of the moment of its registers.
 func (of *walk) movedOn() bool {
 	var moved atomic.Bool
+	var mu sync.Mutex
+	of.told = map[int][]language.Told{}
 	var workers []func(int) struct{}
 	for _, w := range of.walkers {
 		workers = append(workers, func(i int) struct{} {
@@ -49,6 +53,11 @@ func (of *walk) movedOn() bool {
 				running, ok := of.threads[i].(target.RunningThread)
 				if w.stack.MovedOn() || ok && (w.values != nil || w.languages.any()) && running.MovedOn() {
 					moved.Store(true)
+				}
+				if w.decorated != nil {
+					mu.Lock()
+					of.told[of.threads[i].ID()] = w.decorated.Threads
+					mu.Unlock()
 				}
 			}
 			return struct{}{}

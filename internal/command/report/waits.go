@@ -7,6 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/internal/waitfor"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -93,5 +94,32 @@ func (s *walk) waits() *waits.Graph {
 	if !s.flags.NoLines {
 		opts.Variables = func() *symbol.Symbolizer { return ownSymbolizer(s.Source, s.flags, true) }
 	}
-	return waits.Find(s.Source, opts)
+	opts.Told = s.allTold()
+	found := waits.Find(s.Source, opts)
+	for _, w := range s.walkers {
+		w.found = found
+	}
+	return found
+}
+
+// allTold returns what languages know of all threads, also of threads that are not printed.
+func (s *walk) allTold() map[int][]language.Told {
+	if !s.languages.any() {
+		return nil
+	}
+	threads, err := s.Threads()
+	if err != nil {
+		return nil
+	}
+	told, w := map[int][]language.Told{}, s.walkers[0]
+	for _, th := range threads {
+		if list, ok := s.told[th.ID()]; ok {
+			told[th.ID()] = list
+		} else if w.start(th) == nil {
+			if w.decorate(th); w.decorated != nil {
+				told[th.ID()] = w.decorated.Threads
+			}
+		}
+	}
+	return told
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/short"
 	"github.com/sfwalk/sfwalk/internal/command/values"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/internal/waitfor"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/logical"
@@ -35,6 +36,7 @@ type walk struct {
 	jit     *jitNames
 
 	languages *languages
+	told      map[int][]language.Told // by languages, of threads that were walked at one moment
 }
 
 // newWalk begins a walk, with as many walkers as can work at the same time.
@@ -95,6 +97,8 @@ type Walker struct {
 	jit       *jitNames           // shared by all walkers
 	languages *languages          // shared by all walkers
 	decorated *language.Decorated // what languages say of the stack; nil for nothing
+	Told      []waits.Told        // what languages know of the thread
+	found     *waits.Graph        // shared by all walkers, once it is known
 	shown     int                 // how many frames of the stack were, if --max-frames bounds them beside languages'
 	cut       bool                // --max-frames has left out some then
 }
@@ -195,6 +199,7 @@ func (w *Walker) start(th target.Thread) (err error) {
 	w.limit()
 	w.stack.Deeper = pace.OftenIfDeep
 	w.valued, w.dying, w.crashed, w.lock, w.decorated = w.valued[:0], false, nil, waitfor.Unknown, nil
+	w.Told = nil
 	w.values.Begin(target.MemoryOf(w.Target, th))
 	w.Allowance.limit(w.stack)
 	return nil
@@ -237,7 +242,8 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 	}
 	if w.decorated != nil {
 		w.languages.note(w.decorated)
-		out.Told = w.decorated.Threads
+		w.Told = w.found.NewTold(th.ID(), w.decorated.Threads)
+		out.Languages = w.Told
 	}
 	var last *frame.Frame
 	share := w.Allowance.Share()

@@ -6,6 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 )
 
 // jsonPrinter writes a [report.Document], piece by piece.
@@ -70,7 +71,7 @@ func (p *jsonPrinter) Thread(d *report.Document, i int) {
 	}
 	p.any = false
 	t := d.Threads[i]
-	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn = []report.Frame{}, "", "", nil, false
+	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn, t.Languages = []report.Frame{}, "", "", nil, false, nil
 	p.value(&t, len(`],"stop":"","error":""}`))
 }
 
@@ -82,7 +83,9 @@ func (p *jsonPrinter) End(t *report.Thread) {
 		Error   string `json:"error"`
 		HeldUS  *int64 `json:"held_us,omitempty"`
 		MovedOn bool   `json:"moved_on,omitempty"`
-	}{t.Stop, t.Error, t.HeldUS, t.MovedOn}, 0)
+
+		Languages []waits.Told `json:"languages,omitempty"`
+	}{t.Stop, t.Error, t.HeldUS, t.MovedOn, t.Languages}, 0)
 	p.Buf = append(p.Buf[:at], p.Buf[at+1:]...) // without the brace
 }
 

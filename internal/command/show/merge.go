@@ -31,6 +31,7 @@ type group struct {
 	first report.Thread // of them: it says how the stack ends
 	at    int           // index in document.Stacks, once all are sorted
 	waits waits.Sum     // for what they wait
+	told  toldSum       // what languages know of them
 
 	// Of goroutines:
 	least, most int64  // minutes that they have waited
@@ -168,6 +169,7 @@ func newGroup(x *report.Walked) *group {
 func (g *group) add(t *report.Thread) {
 	g.Count++
 	g.waits.Add(t.WaitsFor)
+	g.told.add(t.Languages)
 	of := t.Goroutine
 	if of == nil {
 		g.Threads = append(g.Threads, report.ThreadEntry{TID: t.TID, Name: t.Name, Died: t.Died})
@@ -224,6 +226,7 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 		p.waitingAll(d, g, g.Count)
 	} else if g.Count == 1 {
 		p.Thread(&report.Document{Threads: []report.Thread{g.first}, Signal: d.Signal, CrashReport: d.CrashReport, Digits: d.Digits}, 0)
+		p.told(g.first.Languages)
 		p.single = false // the frames are chosen already
 	} else {
 		list := g.Threads
@@ -261,6 +264,7 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 		}
 		p.Byte('\n')
 		p.waitingAll(d, g, len(list))
+		p.toldAll(d, g)
 	}
 	for i := range g.Frames {
 		begin := len(p.Buf)
@@ -268,6 +272,9 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 		p.merged(&g.Frames[i], g.Frames[i].Signal)
 		p.Byte('\n')
 		p.source(&g.Frames[i])
+		if g.Count == 1 {
+			p.holds(&g.Frames[i])
+		}
 		if p.folds() {
 			p.fold(begin, g.Frames[i].Level, kindOf(&g.Frames[i]))
 		}

@@ -27,6 +27,9 @@ type textPrinter struct {
 	digits int
 	brief  *brief // nil if names are printed in full, and all frames
 	headed int    // how much had been written when the thread's first line ended, bytes
+
+	toldAlready bool   // what languages know of the thread was printed
+	threadName  string // the system's name for the thread
 }
 
 // The styles are gdb's: functions yellow, files green, addresses blue.
@@ -190,6 +193,7 @@ func (p *textPrinter) Thread(d *report.Document, i int) {
 	p.Byte('\n')
 	p.headed = p.Size()
 	p.waiting(t.WaitsFor)
+	p.toldAlready, p.threadName = false, t.Name
 }
 
 // died prints that a thread, or the thread of a goroutine, died: " died of SIGSEGV".
@@ -203,6 +207,9 @@ func (p *textPrinter) died(d *report.Document) {
 }
 
 func (p *textPrinter) End(t *report.Thread) {
+	if p.single {
+		p.told(t.Languages) // if it has no frame
+	}
 	p.unfold()
 	if p.byFrame && p.single && !p.any { // the thread has no frame that the flags name
 		p.Drop(p.begun)
@@ -226,6 +233,7 @@ func (p *textPrinter) End(t *report.Thread) {
 }
 
 func (p *textPrinter) Frame(w *report.Walker, level int, f *frame.Frame) int {
+	p.told(w.Told)
 	p.room = w.AppendTailCalls(p.room[:0], level, f)
 	jumped := len(p.room)
 	for i := range p.room {
@@ -291,6 +299,7 @@ func (p *textPrinter) address(pc uint64) {
 
 // Frames implements [report.Printer].
 func (p *textPrinter) Frames(w *report.Walker, list []report.Frame) {
+	p.told(w.Told)
 	for i := range list {
 		p.MakeRoom()
 		p.selected(w, &list[i])
@@ -347,6 +356,7 @@ func (p *textPrinter) detailed(f *report.Frame) {
 	}
 	p.registers(f.Registers)
 	p.locals(f)
+	p.holds(f)
 	p.source(f)
 }
 

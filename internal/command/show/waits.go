@@ -55,16 +55,15 @@ func (p *textPrinter) deadlocks(d *report.Document) {
 		}
 		p.Text(": ")
 		for j, tid := range x.Threads {
-			e := d.Waits.Of(tid)
 			switch {
 			case j == maxDeadlocks:
 				p.Text(fmt.Sprintf(", and so on: %d threads", len(x.Threads)))
 			case j > maxDeadlocks:
 				continue
 			case j == 0:
-				p.Text(fmt.Sprintf("thread %d waits for %s", tid, e.Link()))
+				p.Text(fmt.Sprintf("thread %d waits for %s", tid, x.Link(j)))
 			default:
-				p.Text(fmt.Sprintf(", which waits for %s", e.Link()))
+				p.Text(fmt.Sprintf(", which waits for %s", x.Link(j)))
 			}
 			if len(x.Threads) == 1 {
 				p.Text(" itself")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -210,11 +211,27 @@ type toyFrame struct {
 	Hidden                   bool
 }
 
+// toyTold is what a language knows of a thread, in JSON.
+type toyTold struct {
+	Language, Name, State string
+	Waits, Holds          []toyLock
+}
+
+type toyLock struct {
+	Kind, Name, Address string
+	Owner               int
+}
+
 // toyDocument is what these tests read of a document.
 type toyDocument struct {
 	Threads []struct {
-		TID    int
-		Frames []toyFrame
+		TID       int
+		Frames    []toyFrame
+		Languages []toyTold
+	}
+	Deadlocks []struct {
+		Threads []int
+		Timed   bool
 	}
 	Stacks []struct {
 		Count  int
@@ -395,6 +412,57 @@ func TestLanguagesPictures(t *testing.T) {
 		out, _ := toyStacks(t, pid, "--format", format)
 		if !strings.Contains(out, "Server.handle") || strings.Contains(out, "evaluate") {
 			t.Errorf("%s: %s", format, out)
+		}
+	}
+}
+
+// TestLanguagesLocks: a lock of the language and a mutex are one deadlock, whose threads gdb tells.
+func TestLanguagesLocks(t *testing.T) {
+	pid, threads := toyTarget(t)
+	one, two, three := threads["one"].tid, threads["two"].tid, threads["three"].tid
+	lock := gdbtest.Batch(t, nil, "attach "+strconv.Itoa(pid), "print/x &queue", "detach", "quit")
+	_, lock, _ = strings.Cut(lock, "$1 = ")
+	lock, _, _ = strings.Cut(lock, "\n")
+	out, _ := toyStacks(t, pid, "--consistent")
+	for _, want := range []string{
+		fmt.Sprintf("deadlock: thread %d waits for the toy lock %s (queue), held by %d, which waits for the mutex ", two, lock, one),
+		fmt.Sprintf("  toy: \"three\", toying\n  toy: waits for the toy lock %s (queue), held by thread %d \"one\"\n#0 ", lock, one),
+		fmt.Sprintf(" Server.handle at /srv/toy/server.toy:12 [toy]\n      holds the toy lock %s (queue)\n", lock),
+	} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("not once: %q\n%s", want, out)
+		}
+	}
+	if !strings.HasSuffix(out, fmt.Sprintf("(mutex), held by %d\n", two)) {
+		t.Error(out)
+	}
+	out, _ = toyStacks(t, pid, "--consistent", "--merge")
+	if want := fmt.Sprintf("  toy: \"two\", \"three\"\n  toy: toying\n  toy: waits for the toy lock %s (queue), held by thread %d \"one\"\n#0 ", lock, one); !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+	for _, flags := range [][]string{{"--consistent"}, {"--consistent", "--merge"}, {"--consistent", "--tree"}, {}} {
+		doc := toyJSON(t, pid, flags...)
+		told := map[int]toyTold{}
+		for _, th := range doc.Threads {
+			for _, x := range th.Languages {
+				told[th.TID] = x
+			}
+		}
+		for tid, want := range map[int]toyTold{
+			one:   {Language: "toy", Name: "one", State: "toying", Holds: []toyLock{{"toy lock", "queue", lock, one}}},
+			two:   {Language: "toy", Name: "two", State: "toying", Waits: []toyLock{{"toy lock", "queue", lock, one}}},
+			three: {Language: "toy", Name: "three", State: "toying", Waits: []toyLock{{"toy lock", "queue", lock, one}}},
+		} {
+			if !reflect.DeepEqual(told[tid], want) {
+				t.Errorf("%q: thread %d: %+v, want %+v", flags, tid, told[tid], want)
+			}
+		}
+		want := "[]"
+		if len(flags) > 0 {
+			want = fmt.Sprintf("[{[%d %d] false}]", two, one)
+		}
+		if got := fmt.Sprint(doc.Deadlocks); got != want {
+			t.Errorf("%q: deadlocks %s, want %s", flags, got, want)
 		}
 	}
 }

@@ -2,10 +2,12 @@ package waits
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/waitfor"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -35,11 +37,17 @@ type Entry struct {
 type Deadlock struct {
 	Threads []int `json:"threads"`
 	Timed   bool  `json:"timed,omitempty"`
+
+	links []string // what each thread waits for
 }
+
+// Link returns what the thread that is the i-th of the deadlock waits for.
+func (d *Deadlock) Link(i int) string { return d.links[i] }
 
 // Graph is who waits for whom.
 type Graph struct {
 	entries   map[int]*Entry // by thread ID
+	told      map[int][]Told // by languages; nil if the threads are not of one moment
 	Deadlocks []Deadlock
 }
 
@@ -57,26 +65,30 @@ type Options struct {
 	OwnThreads func() map[int]int
 	// Variables makes the symbolizer by which members of variables are named; nil if they are not.
 	Variables func() *symbol.Symbolizer
+	// Told is what languages know of the threads, by their IDs.
+	Told map[int][]language.Told
 }
 
 // Find finds out which thread of t waits for which. All are of one moment.
 func Find(t target.Target, o Options) *Graph {
 	out := &Graph{}
+	var own func(int) int
 	opts := waitfor.Options{Functions: func(th target.Thread) []string { return o.functions(t, th) }}
 	if o.OwnThreads != nil {
 		var of map[int]int
-		opts.Thread = func(own int) int {
+		own = func(tid int) int {
 			if of == nil {
 				of = o.OwnThreads()
 			}
-			if id, ok := of[own]; ok {
+			if id, ok := of[tid]; ok {
 				return id
 			}
-			return own
+			return tid
 		}
+		opts.Thread = own
 	}
 	list, err := waitfor.Find(t, opts)
-	if err != nil || len(list) == 0 {
+	if err != nil || len(list) == 0 && len(o.Told) == 0 {
 		return out
 	}
 	threads, err := t.Threads()
@@ -104,14 +116,42 @@ func Find(t target.Target, o Options) *Graph {
 		}
 		out.entries[x.Thread] = e
 	}
-	for _, c := range waitfor.Cycles(list) {
-		d := Deadlock{Timed: waitfor.Timed(c)}
-		for i := range c {
-			d.Threads = append(d.Threads, c[i].Thread)
-		}
-		out.Deadlocks = append(out.Deadlocks, d)
+	if len(o.Told) > 0 {
+		out.tell(o.Told, names, own)
 	}
+	out.findDeadlocks(threads)
 	return out
+}
+
+// findDeadlocks finds which threads wait for each other.
+func (w *Graph) findDeadlocks(threads []target.Thread) {
+	ids, index := make([]int, len(threads)), make(map[int]int, len(threads))
+	for i, th := range threads {
+		ids[i] = th.ID()
+	}
+	slices.Sort(ids)
+	for i, id := range ids {
+		index[id] = i
+	}
+	edges := make([][]edge, len(ids))
+	for i, id := range ids {
+		add := func(owner int, timed bool, text string) {
+			to, ok := index[owner]
+			if ok && owner != 0 && !slices.ContainsFunc(edges[i], func(e edge) bool { return e.to == to }) {
+				edges[i] = append(edges[i], edge{to, timed, text})
+			}
+		}
+		if e := w.entries[id]; e != nil && e.Owner != 0 {
+			add(e.Owner, e.Timed, e.Link())
+		}
+		for _, t := range w.told[id] {
+			for j := range t.Waits {
+				l := &t.Waits[j]
+				add(l.Owner, l.Timed, l.link())
+			}
+		}
+	}
+	w.Deadlocks = cycles(ids, edges)
 }
 
 // functions returns the names of the inner functions of a thread.

@@ -1,0 +1,164 @@
+package waits
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// Told is what one language knows of a thread.
+type Told struct {
+	Language  string `json:"language"`
+	Name      string `json:"name,omitempty"`
+	State     string `json:"state,omitempty"`
+	Exception string `json:"exception,omitempty"` // that is being handled, or was raised last
+	Waits     []Lock `json:"waits,omitempty"`
+	Holds     []Lock `json:"holds,omitempty"`
+}
+
+// Lock is a lock of a language.
+type Lock struct {
+	Kind    string       `json:"kind"`
+	Name    string       `json:"name,omitempty"`
+	Address *address.Hex `json:"address,omitempty"`
+	Owner   int          `json:"owner,omitempty"`
+	Timed   bool         `json:"timed,omitempty"`
+
+	owner string // the owner's name
+	frame bool   // a frame of the language has it
+}
+
+// NewTold returns what languages know of a thread. w tells more of locks' owners, if it has the
+// thread.
+func (w *Graph) NewTold(tid int, list []language.Told) (told []Told) {
+	if w != nil && w.told != nil {
+		if told, ok := w.told[tid]; ok {
+			return told
+		}
+	}
+	for i := range list {
+		t := &list[i]
+		if t.Name == "" && t.State == "" && t.Exception == "" && len(t.Waits) == 0 && len(t.Holds) == 0 {
+			continue
+		}
+		told = append(told, Told{t.Language, t.Name, t.State, t.Exception, Locks(t.Waits), Locks(t.Holds)})
+	}
+	return told
+}
+
+// Locks returns locks of a language as they are printed.
+func Locks(list []language.Lock) (locks []Lock) {
+	for i := range list {
+		l := &list[i]
+		x := Lock{Kind: l.Kind, Name: l.Name, Owner: l.Owner, Timed: l.Timed, frame: l.Level >= 0}
+		if l.Address != 0 {
+			x.Address = new(address.At(l.Address))
+		}
+		locks = append(locks, x)
+	}
+	return locks
+}
+
+// String returns the lock in words: "the monitor 0x7f… (<com.example.Queue>)".
+func (l *Lock) String() string {
+	text := "the " + l.Kind
+	if l.Address != nil {
+		text += fmt.Sprintf(" %#x", l.Address.V)
+	}
+	if l.Name != "" {
+		text += " (" + l.Name + ")"
+	}
+	return text
+}
+
+// link is a wait for the lock within a deadlock.
+func (l *Lock) link() string { return fmt.Sprintf("%v, held by %d", l, l.Owner) }
+
+// About returns what the language calls the thread, and what the thread does: `"worker-1", has the
+// GIL`; "" if neither is known. name is the system's name for the thread.
+func (t *Told) About(name string) string {
+	switch {
+	case t.State == "" && t.Name == name:
+		return ""
+	case t.Name == "":
+		return t.State
+	case t.State == "":
+		return strconv.Quote(t.Name)
+	}
+	return strconv.Quote(t.Name) + ", " + t.State
+}
+
+// Lines returns for what the thread waits in the language, what it holds, and its exception, each
+// line behind a verb: "waits for the GIL, held by thread 4243". all is false to leave out locks
+// that stand at frames.
+func (t *Told) Lines(all bool) (lines []string) {
+	for i := range t.Waits {
+		l := &t.Waits[i]
+		text := "waits for "
+		if l.Timed {
+			text = "waits, with a timeout, for "
+		}
+		text += l.String()
+		switch {
+		case l.Owner != 0 && l.owner != "":
+			text += fmt.Sprintf(", held by thread %d %q", l.Owner, l.owner)
+		case l.Owner != 0:
+			text += fmt.Sprintf(", held by thread %d", l.Owner)
+		}
+		lines = append(lines, text)
+	}
+	for i := range t.Holds {
+		if l := &t.Holds[i]; all || !l.frame {
+			lines = append(lines, "holds "+l.String())
+		}
+	}
+	if t.Exception != "" {
+		lines = append(lines, "has the exception "+t.Exception)
+	}
+	return lines
+}
+
+// tell adds what languages know of all threads: who holds the locks for which others wait.
+func (w *Graph) tell(by map[int][]language.Told, names map[int]string, own func(int) int) {
+	type key struct {
+		language, kind string
+		address        uint64
+	}
+	told, holders := map[int][]Told{}, map[key]int{}
+	for tid, list := range by {
+		x := (*Graph)(nil).NewTold(tid, list)
+		if len(x) == 0 {
+			continue
+		}
+		told[tid] = x
+		for i := range x {
+			if x[i].Name != "" {
+				names[tid] = x[i].Name
+			}
+			for j := range x[i].Holds {
+				if l := &x[i].Holds[j]; l.Address != nil {
+					holders[key{x[i].Language, l.Kind, l.Address.V}] = tid
+				}
+			}
+		}
+	}
+	for _, list := range told {
+		for i := range list {
+			for j := range list[i].Waits {
+				l := &list[i].Waits[j]
+				if l.Address != nil {
+					if tid, ok := holders[key{list[i].Language, l.Kind, l.Address.V}]; ok {
+						l.Owner = tid
+					}
+				}
+				if _, ok := names[l.Owner]; !ok && l.Owner != 0 && own != nil {
+					l.Owner = own(l.Owner)
+				}
+				l.owner = names[l.Owner]
+			}
+		}
+	}
+	w.told = told
+}
