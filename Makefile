@@ -163,7 +163,7 @@ rest: all-deps
 	+$(MAKE) --no-print-directory --keep-going long-tests race-tests
 
 # Tests that take longest, each in packages that have others of the same code.
-LONG     := TestARM64|TestAgree|TestBuilds|TestCannotCall|TestCgo|TestDocumentedCommands|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInfoOfGuests|TestInlined|TestLargeProgram|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestManyInlined|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestOwnerKilled|TestPerf|TestPeriods|TestPictureOfProcesses|TestPieces|TestProgramAnew|TestRecordPage|TestRecordSteps|TestRecordWallCommand|TestRustAsGDB|TestSFrameDumpCut|TestSharedByThreads|TestSlowServer|TestStepsLibc|TestTextCopied|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode
+LONG     := TestARM64|TestAgree|TestBuilds|TestCannotCall|TestCgo|TestDocumentedCommands|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInfoOfGuests|TestInlined|TestLargeProgram|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestManyInlined|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestOwnerKilled|TestPerf|TestPeriods|TestPictureOfProcesses|TestPieces|TestProgramAnew|TestRecordPage|TestRecordSteps|TestRecordWallCommand|TestRustAsGDB|TestSFrameDumpCut|TestSharedByThreads|TestSlowServer|TestStepsLibc|TestTextCopied|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode|TestWritingADecorator
 
 # Those that 'make test' has left to this run with them, and those with recorded answers of gdb and other
 # tools, which are asked anew (gdbtest.Recorded).

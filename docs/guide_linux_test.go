@@ -61,6 +61,33 @@ func TestWritingASniffer(t *testing.T) {
 	}
 }
 
+// TestWritingADecorator does what docs/writing-a-decorator.md says.
+func TestWritingADecorator(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, tool := range []string{"go", "gcc", "sha256sum"} {
+		gdbtest.Tool(t, tool)
+	}
+	checkout, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := guide{t: t, instead: map[string]string{cloned: "ln -s " + checkout + " sfwalk"}}
+	g.start()
+	if files, commands := g.follow("writing-a-decorator.md"); files < 3 || commands < 15 || len(g.instead) > 0 {
+		t.Errorf("the guide has only %d files and %d commands, or lacks the ones that are replaced: %q", files, commands, g.instead)
+	}
+	for _, b := range blocks(readFile(t, "writing-a-decorator.md")) { // the example has the same files
+		if name := map[string]string{"toy.c": "target/toy.c", "queue.toy": "target/queue.toy", "decorator-toy/main.go": "main.go"}[b.file]; name != "" {
+			if readFile(t, "../examples/decorator-toy/"+name) != b.text {
+				t.Errorf("line %d: %s is not %s of examples/decorator-toy", b.line, b.file, name)
+			}
+		}
+	}
+	if out, err := exec.Command("gofmt", "-l", g.home+"/decorator-toy").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("gofmt: %v %s", err, out)
+	}
+}
+
 // TestExample holds the example that the guide is of against it.
 func TestExample(t *testing.T) {
 	files := map[string]string{"twostacks.c": "target/twostacks.c", "sniffer-twostacks/main.go": "main.go"}

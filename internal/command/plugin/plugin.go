@@ -38,8 +38,8 @@ it. If a plug-in does not start, crashes, answers nonsense, or takes more than 2
 one answer or 10 s for all (in dlv: at one stop), sfwalk warns of it and prints the
 stacks with the other sniffers; they decide the exit code.
 
-sfwalk becomes the program sfwalk-full to run plug-ins. docs/writing-a-sniffer.md leads to
-a plug-in of your own.`,
+sfwalk becomes the program sfwalk-full to run plug-ins. docs/writing-a-sniffer.md and
+docs/writing-a-decorator.md lead to a plug-in of your own.`,
 		Example: `  sfwalk plugin list
   sfwalk plugin check ./sniffer-mine
   sfwalk plugin run ./sniffer-mine 4242

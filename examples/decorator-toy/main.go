@@ -1,0 +1,85 @@
+// Decorator-toy knows the frames of toy.c, an interpreter.
+package main
+
+import (
+	"errors"
+	"path"
+
+	"github.com/sfwalk/sfwalk/plugin"
+)
+
+type decorator struct{}
+
+// Describe says which files of a process may be the interpreter.
+func (decorator) Describe() plugin.Description {
+	return plugin.Description{
+		Name: "toy-frames", Version: "1.0", Architectures: []string{"amd64", "arm64"},
+		Decorates: &plugin.Decorates{Language: "toy", Modules: []string{"toy*"}},
+	}
+}
+
+// Find is called for each such file, once for a process.
+func (decorator) Find(t *plugin.Target) (plugin.Runtime, error) {
+	var at [2]uint64
+	for i, name := range []string{"toy_top", "toy_file"} {
+		found, err := t.Lookup(name, path.Base(t.Runtime.Path))
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, plugin.ErrNoRuntime
+		}
+		at[i] = found[0].Lo
+	}
+	return runtime{top: at[0], file: at[1]}, nil
+}
+
+// runtime has the addresses of the interpreter's variables.
+type runtime struct{ top, file uint64 }
+
+// What the interpreter's structs have, by their offsets.
+const (
+	recordCaller   = 0
+	recordFunction = 8
+	recordLine     = 16
+	longestName    = 32
+)
+
+// Decorate is called for each thread.
+func (r runtime) Decorate(s *plugin.Stack) (*plugin.Decoration, error) {
+	record, err := s.Word(r.top)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := s.LevelAt(record); !ok {
+		return nil, nil // it runs in another thread, or not at all
+	}
+	file, err := s.Text(r.file, 256)
+	if err != nil {
+		return nil, err
+	}
+	d := &plugin.Decoration{}
+	for record != 0 {
+		f := plugin.LanguageFrame{File: file, Place: record}
+		function, err := s.Word(record + recordFunction)
+		if err == nil {
+			f.Function, err = s.Text(function, longestName)
+		}
+		line, e := s.Uint(record+recordLine, 4)
+		caller, e2 := s.Word(record + recordCaller)
+		if err := errors.Join(err, e, e2); err != nil {
+			return d, err
+		}
+		if f.Function == "" || caller != 0 && caller <= record { // callers lie outward
+			return d, errors.New("a record makes no sense")
+		}
+		f.Line = int(int32(line))
+		d.Groups = append(d.Groups, plugin.Group{
+			Anchor: plugin.Anchor{Address: record}, Frames: []plugin.LanguageFrame{f},
+		})
+		record = caller
+	}
+	return d, nil
+}
+
+func main() { plugin.ServeDecorator(decorator{}) }
