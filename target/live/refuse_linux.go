@@ -98,6 +98,12 @@ func isZombie(p *proc) (bool, error) {
 }
 
 func tracedBy(pid, tracer int) error {
+	// A thread traces, and the kernel names that one (proc_pid_status(5)).
+	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tracer)); err == nil {
+		if of, err := strconv.Atoi(statusField(status, "Tgid")); err == nil {
+			tracer = of
+		}
+	}
 	return refuse(ErrTraced, pid, "traced by %s: detach it first, or ask it for the stacks", processName(tracer))
 }
 

@@ -142,7 +142,16 @@ func prepare(t *delve.Target, o dlv.Options) (release func()) {
 // traced reports whether this process traces another.
 func traced(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	return err == nil && strings.Contains(string(status), fmt.Sprintf("\nTracerPid:\t%d\n", os.Getpid()))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(status), "\nTracerPid:\t")
+	tracer, _, _ := strings.Cut(rest, "\n")
+	if tracer == "" || tracer == "0" {
+		return false
+	}
+	_, err = os.Stat("/proc/self/task/" + tracer) // a thread traces, and the kernel names that one
+	return err == nil
 }
 
 // listen listens at HOST:PORT, or at a Unix socket for unix:PATH.
