@@ -21,6 +21,8 @@ const mostFrames = 1 << 17
 type chain struct {
 	r       *interpreter
 	m       *memory
+	stack   *language.Stack
+	states  int // how many states the thread has, one for each interpreter
 	groups  []language.Group
 	objects *objects         // reads the frames' variables; nil if nobody wants them, or their layout is not known
 	run     []language.Frame // of the evaluator's call whose frames are read
@@ -30,7 +32,10 @@ type chain struct {
 
 // read reads the frames of a thread state. What was found is kept if it fails.
 func (c *chain) read(t *threadState) error {
-	if c.r.layout.minor == 11 {
+	switch {
+	case c.r.layout.minor <= 10:
+		return c.readObjects(t.frame)
+	case c.r.layout.minor == 11:
 		return c.readCFrames(t.cframe)
 	}
 	frame := t.frame
@@ -94,8 +99,7 @@ func (c *chain) frame(at uint64) (previous uint64, entry bool, err error) {
 		return 0, false, err
 	}
 	l := c.r.layout
-	var room [maxRecord]byte
-	rec, err := c.m.record(at, room[:c.r.framePart])
+	rec, err := c.m.record(at, frameRoom, c.r.framePart)
 	if err != nil {
 		return 0, false, fmt.Errorf("a frame: %w", err)
 	}

@@ -36,8 +36,7 @@ const (
 // codeAt returns the code object at addr, nil if there is another object.
 func (r *interpreter) codeAt(m *memory, addr uint64) (*code, error) {
 	l := r.layout
-	var room [maxRecord]byte
-	rec, err := m.record(addr, room[:r.codePart])
+	rec, err := m.record(addr, codeRoom, r.codePart)
 	if err != nil {
 		return nil, fmt.Errorf("a code object: %w", err)
 	}

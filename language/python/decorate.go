@@ -9,7 +9,7 @@ import (
 
 // Decorate implements [language.Runtime].
 func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) {
-	m := &memory{Memory: s.Memory, order: r.arch.Order, size: r.arch.PtrSize, layout: r.layout}
+	m := r.memory(s.Memory)
 	states, err := r.threadStates(m, s)
 	if len(states) == 0 {
 		return nil, err
@@ -17,7 +17,7 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 	d := &language.Decoration{}
 	o := newObjects(m)
 	for i := range states {
-		c := chain{r: r, m: m}
+		c := chain{r: r, m: m, stack: s, states: len(states)}
 		if s.Locals {
 			c.objects = o
 		}
@@ -27,11 +27,19 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 		d.Groups = append(d.Groups, c.groups...)
 	}
 	if len(states) > 1 { // the frames of several interpreters lie between each other
-		slices.SortStableFunc(d.Groups, func(a, b language.Group) int { return cmp.Compare(a.Anchor.Address-1, b.Anchor.Address-1) })
+		slices.SortStableFunc(d.Groups, func(a, b language.Group) int { return cmp.Compare(place(&a.Anchor), place(&b.Anchor)) })
 	}
 	d.Own = r.own(s, d.Groups)
 	if o != nil {
 		d.Thread = r.about(o, s, states)
 	}
 	return d, err
+}
+
+// place returns where an anchor lies on the stack; what has no place comes last.
+func place(a *language.Anchor) uint64 {
+	if a.Level < 0 {
+		return ^uint64(0)
+	}
+	return cmp.Or(a.Address, a.CFA)
 }

@@ -28,12 +28,11 @@ func (o *objects) keysAt(addr uint64) (keys, error) {
 	if !l.has(keysSize, keysEntries) {
 		return keys{}, errors.New("the layout of dictionaries is not known")
 	}
-	var room [maxRecord]byte
 	size := l.at[keysSize]
 	if size > maxRecord-8 || l.at[keysEntries]+8 > size {
 		return keys{}, errors.New("the layout of dictionaries is not known")
 	}
-	rec, err := o.record(addr, room[:size])
+	rec, err := o.record(addr, keysRoom, int(size))
 	if err != nil {
 		return keys{}, fmt.Errorf("the keys of a dictionary: %w", err)
 	}

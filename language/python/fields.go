@@ -15,9 +15,10 @@ const (
 	threadPrev
 	threadNext
 	threadInterpreter
-	threadFrame  // 3.13 on: the innermost _PyInterpreterFrame; up to 3.10 the innermost PyFrameObject
-	threadCFrame // 3.11, 3.12
-	threadID     // pthread_self(): on most processors the thread pointer
+	threadFrame       // 3.13 on: the innermost _PyInterpreterFrame
+	threadCFrame      // 3.11, 3.12
+	threadFrameObject // up to 3.10: the innermost PyFrameObject
+	threadID          // pthread_self(): on most processors the thread pointer
 	threadNativeID
 	cframeSize
 	cframeFrame
@@ -30,6 +31,9 @@ const (
 	frameOwner
 	frameIsEntry // 3.11
 	frameTLBC    // free-threaded builds from 3.14 on
+	frameObjectBack
+	frameObjectCode
+	frameObjectLast // the instruction that ran last (f_lasti): its number in 3.10, earlier bytes from the first one
 	codeSize
 	codeFile
 	codeName
@@ -142,6 +146,10 @@ var fieldNames = [fields]string{
 	threadInterpreter:    "thread_state.interp",
 	threadFrame:          "thread_state.current_frame",
 	threadCFrame:         "thread_state.cframe",
+	threadFrameObject:    "thread_state.frame",
+	frameObjectBack:      "frame_object.back",
+	frameObjectCode:      "frame_object.code",
+	frameObjectLast:      "frame_object.lasti",
 	threadID:             "thread_state.thread_id",
 	threadNativeID:       "thread_state.native_thread_id",
 	cframeSize:           "cframe.size",

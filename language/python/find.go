@@ -132,25 +132,28 @@ const maxRecord = 8 << 10
 // check checks the layout, and works out how much of the structures is read.
 func (r *interpreter) check() error {
 	l := r.layout
-	list := append([]field{frameExecutable, framePrevious, frameInstr, frameOwner, codeInstructions}, needed...)
-	switch l.minor {
-	case 11:
-		list = append(list, threadCFrame, cframeFrame, cframePrevious, frameIsEntry)
-	case 12:
-		list = append(list, threadCFrame, cframeFrame)
+	frames := []field{frameExecutable, framePrevious, frameInstr, frameOwner, codeInstructions}
+	switch {
+	case l.minor <= 10:
+		frames = []field{threadFrameObject, frameObjectBack, frameObjectCode, frameObjectLast}
+	case l.minor == 11:
+		frames = append(frames, threadCFrame, cframeFrame, cframePrevious, frameIsEntry)
+	case l.minor == 12:
+		frames = append(frames, threadCFrame, cframeFrame)
 	default:
-		list = append(list, threadFrame)
+		frames = append(frames, threadFrame)
 	}
+	list := append(frames, needed...)
 	for _, f := range list {
 		if !l.has(f) {
 			return fmt.Errorf("Python 3.%d: the offset of %s is not known", l.minor, fieldNames[f])
 		}
 	}
 	word := uint64(r.arch.PtrSize)
-	r.threadPart = l.part(word, threadPrev, threadNext, threadInterpreter, threadFrame, threadCFrame, threadID, threadNativeID)
-	r.framePart = l.part(word, framePrevious, frameExecutable, frameInstr, frameOwner, frameIsEntry, frameTLBC)
+	r.threadPart = l.part(word, threadPrev, threadNext, threadInterpreter, threadFrame, threadCFrame, threadFrameObject, threadID, threadNativeID)
+	r.framePart = l.part(word, framePrevious, frameExecutable, frameInstr, frameOwner, frameIsEntry, frameTLBC, frameObjectBack, frameObjectCode, frameObjectLast)
 	r.codePart = l.part(word, codeFile, codeName, codeQualifiedName, codeLines, codeFirstLine, codeArguments, codeTLBC)
-	for _, n := range []int{r.threadPart, r.framePart, r.codePart} {
+	for _, n := range []int{r.threadPart, r.framePart, r.codePart, l.part(word, unicodeState, unicodeLength)} {
 		if n > maxRecord {
 			return fmt.Errorf("Python 3.%d: its structures are larger than %d bytes", l.minor, maxRecord)
 		}

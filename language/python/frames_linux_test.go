@@ -51,8 +51,8 @@ func pythons(t *testing.T) (list []string) {
 	return list
 }
 
-// first is the first release whose frames are known: 3.11.
-const first = 0x30b
+// first is the first release whose frames are known: 3.8.
+const first = 0x308
 
 // walk decorates the stacks of all threads of a process, and returns what is said by the address of
 // the thread's own storage, which faulthandler calls the thread.

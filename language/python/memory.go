@@ -15,6 +15,22 @@ type memory struct {
 	order  binary.ByteOrder
 	size   int // of a pointer, bytes
 	layout *layout
+	rooms  [roomsOfMemory][]byte // for what is read of one structure at a time
+}
+
+// What is read of a structure stays in a room of its kind, until the next one of that kind is read.
+const (
+	threadRoom = iota
+	frameRoom
+	codeRoom
+	textRoom
+	keysRoom
+	variablesRoom
+	roomsOfMemory
+)
+
+func (r *interpreter) memory(m target.Memory) *memory {
+	return &memory{Memory: m, order: r.arch.Order, size: r.arch.PtrSize, layout: r.layout}
 }
 
 // record is the beginning of a structure.
@@ -24,13 +40,19 @@ type record struct {
 	m     *memory
 }
 
-// record reads the first n bytes of a structure into room, which has them.
-func (m *memory) record(addr uint64, room []byte) (record, error) {
+// record reads the first n bytes of a structure into a room.
+func (m *memory) record(addr uint64, kind, n int) (record, error) {
+	if n > maxRecord {
+		return record{}, fmt.Errorf("the structure at %#x is larger than %d bytes", addr, maxRecord)
+	}
+	if len(m.rooms[kind]) < n {
+		m.rooms[kind] = make([]byte, n)
+	}
+	room := m.rooms[kind][:n]
 	if addr == 0 || addr+uint64(len(room)) < addr {
 		return record{}, fmt.Errorf("nothing can be at %#x", addr)
 	}
-	n, err := m.ReadMemory(addr, room)
-	if n < len(room) {
+	if got, err := m.ReadMemory(addr, room); got < n {
 		return record{}, fmt.Errorf("memory at %#x: %w", addr, err)
 	}
 	return record{addr, room, m}, nil
@@ -103,8 +125,7 @@ const maxString = 4 << 10
 // It fails for an object that is no string.
 func (m *memory) text(object uint64, most int) (string, error) {
 	l := m.layout
-	var room [128]byte
-	head, err := m.record(object, room[:min(l.part(uint64(m.size), unicodeState, unicodeLength), len(room))])
+	head, err := m.record(object, textRoom, l.part(uint64(m.size), unicodeState, unicodeLength))
 	if err != nil {
 		return "", fmt.Errorf("a string: %w", err)
 	}

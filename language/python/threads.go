@@ -17,7 +17,7 @@ const (
 type threadState struct {
 	addr, interpreter uint64
 	id, native        uint64 // pthread_self(); the system's ID as its own PID namespace has it, 0 if that is not known
-	frame, cframe     uint64
+	frame, cframe     uint64 // 3.13 on and up to 3.10; 3.11, 3.12
 }
 
 // eachThread calls do with all thread states, until it returns false.
@@ -27,8 +27,9 @@ func (r *interpreter) eachThread(m *memory, do func(t *threadState) bool) error 
 		return err
 	}
 	threads := 0
+	var interps, states loop
 	for n := 0; interp != 0; n++ {
-		if n == mostInterpreters {
+		if n == mostInterpreters || !interps.add(interp) {
 			return fmt.Errorf("the list of interpreters at %#x does not end", r.runtime)
 		}
 		at, err := m.pointer(interp, interpreterThreads)
@@ -36,7 +37,7 @@ func (r *interpreter) eachThread(m *memory, do func(t *threadState) bool) error 
 			return err
 		}
 		for ; at != 0; threads++ {
-			if threads == mostThreads {
+			if threads == mostThreads || !states.add(at) {
 				return fmt.Errorf("the list of threads of the interpreter at %#x does not end", interp)
 			}
 			t, next, err := r.thread(m, at)
@@ -60,8 +61,7 @@ func (r *interpreter) eachThread(m *memory, do func(t *threadState) bool) error 
 
 // thread reads the thread state at an address, and the address of the next one.
 func (r *interpreter) thread(m *memory, at uint64) (t threadState, next uint64, err error) {
-	var room [maxRecord]byte
-	rec, err := m.record(at, room[:r.threadPart])
+	rec, err := m.record(at, threadRoom, r.threadPart)
 	if err != nil {
 		return t, 0, fmt.Errorf("a thread state: %w", err)
 	}
@@ -71,6 +71,9 @@ func (r *interpreter) thread(m *memory, at uint64) (t threadState, next uint64, 
 	}
 	if r.layout.has(threadFrame) {
 		t.frame = rec.word(threadFrame)
+	}
+	if r.layout.has(threadFrameObject) {
+		t.frame = rec.word(threadFrameObject)
 	}
 	if r.layout.has(threadCFrame) {
 		t.cframe = rec.word(threadCFrame)

@@ -119,7 +119,6 @@ func (o *objects) inCell(object uint64) uint64 {
 // optimized says that frames have such slots.
 func (o *objects) slots(code uint64) (list []variable, optimized bool, err error) {
 	l := o.layout
-	var room [maxRecord]byte
 	fields := []field{codeFlags, codeArguments, codeKeywordOnly, codeLocalsNames, codeLocalsKinds}
 	if l.minor < 11 {
 		fields = []field{codeFlags, codeArguments, codeKeywordOnly, codeNames, codeCells, codeFree}
@@ -129,7 +128,7 @@ func (o *objects) slots(code uint64) (list []variable, optimized bool, err error
 			return nil, false, fmt.Errorf("the offset of %s is not known", fieldNames[f])
 		}
 	}
-	rec, err := o.record(code, room[:l.part(uint64(o.size), fields...)])
+	rec, err := o.record(code, variablesRoom, l.part(uint64(o.size), fields...))
 	if err != nil {
 		return nil, false, err
 	}
