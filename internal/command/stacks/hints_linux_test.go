@@ -173,7 +173,7 @@ func TestHintRuntimes(t *testing.T) {
 		"Node.js":          {"node", []string{source("spin.js", "function spin() { for (;;) Math.sqrt(Date.now()) }\nconsole.log('ready')\nspin()\n")}, "--perf-basic-prof --interpreted-frames-native-stack"},
 		"Node.js, idle":    {"node", []string{source("idle.js", "setTimeout(() => {}, 1000000)\nconsole.log('ready')\n")}, ""},
 		"Node.js, its map": {"node", []string{"--perf-basic-prof", "--interpreted-frames-native-stack", "--no-logfile-per-isolate", "--logfile=" + filepath.Join(dir, "v8.log"), filepath.Join(dir, "spin.js")}, ""},
-		"Python":           {"/usr/bin/python3", []string{source("wait.py", "import sys\ndef f():\n  print('ready', flush=True)\n  sys.stdin.read()\nf()\n")}, "-X perf"},
+		"Python":           {"/usr/bin/python3", []string{source("wait.py", "import sys\ndef f():\n  print('ready', flush=True)\n  sys.stdin.read()\nf()\n")}, ""},
 		"Java":             {"java", []string{source("Spin.java", "public class Spin { public static void main(String[] a) { System.out.println(\"ready\"); for (;;) Math.sqrt(System.nanoTime()); } }\n")}, "Compiler.perfmap"},
 	} {
 		t.Run(name, func(t *testing.T) {
