@@ -61,7 +61,8 @@ func TestSlowServer(t *testing.T) {
 	if !strings.Contains(page, "by_name(name, &amp;catalogue[i]) == 0") {
 		t.Errorf("the page lacks the line: %s", page)
 	}
-	if !strings.HasPrefix(difference, "File: server\n") || !regexp.MustCompile(`(?m)\s-[\d.]+m?s\s+[\d.]+%\s+find_article`).MatchString(difference) {
+	// On a busy machine, the fast server may have no sample, and then there is no "File: server".
+	if !regexp.MustCompile(`(?m)\s-[\d.]+m?s\s+[\d.]+%\s+find_article`).MatchString(difference) {
 		t.Errorf("find_article has not become faster: %s", difference)
 	}
 }
