@@ -130,6 +130,8 @@ type Frame struct {
 	Hidden      bool         `json:"hidden,omitempty"`       // a physical frame is the run time's own
 	DecoratedBy string       `json:"decorated_by,omitempty"` // the language that hides or names a physical frame
 
+	Instead string `json:"-"` // with --explain, the function of the physical frame that has a language's in its place
+
 	Params symbol.Args `json:"-"` // whether the function has arguments
 	Over   bool        `json:"-"` // lies over the same physical frame as the one before
 	InFile uint64      `json:"-"` // link-time address

@@ -182,7 +182,12 @@ func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place
 			Language: p.Language, Kind: p.Kind, MovedOn: p.MovedOn || f.MovedOn(),
 			Holds: waits.Locks(p.Holds),
 		}
+		x.Shown = w.Flags.Values.OfLanguage(&p.Frame, w.Flags.JSON)
+		if v := &w.Flags.View; v.source.given {
+			x.Source = v.files.around(w.Target, "", p.File, p.Line, v.source.lines)
+		}
 		if w.Flags.Explain {
+			x.Instead = last.Function
 			if id := f.ID(); !id.Null() {
 				x.ID = id.Inlined(p.Depth, p.Place).String()
 			}

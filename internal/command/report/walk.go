@@ -304,9 +304,13 @@ func (w *Walker) AppendFrame(list []Frame, level int, f *frame.Frame) []Frame {
 // AppendTailCalls is AppendFrame for functions that left by a tail call.
 func (w *Walker) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Frame {
 	w.room = w.view.AppendTailCalls(w.room[:0], level, f)
+	place := w.placeAt(f)
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], newCodeInfo(w.room[i].PC, w.room[i].Module)))
 		w.addValues(&list[len(list)-1], &w.room[i])
+		if place != nil && place.Hidden && w.room[i].Module == w.view.Code(f).At[0].Module { // the run time has jumped within itself
+			list[len(list)-1].Hidden, list[len(list)-1].DecoratedBy = true, place.By
+		}
 	}
 	return list
 }

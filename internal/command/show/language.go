@@ -13,20 +13,53 @@ import (
 	"github.com/sfwalk/sfwalk/internal/count"
 )
 
-// languageFrame prints `handle at /srv/app.py:42 [python]`.
+// languageFrame prints `handle at /srv/app.py:42 [python]`, or, with its arguments, `handle
+// (request='r') at /srv/app.py:42 [python]`.
 func (p *textPrinter) languageFrame(f *report.Frame) {
 	p.styled(yellow, f.Function)
+	if f.HasArguments {
+		p.Text(" (")
+		p.Bytes(f.Arguments)
+		p.Byte(')')
+	}
 	if f.File != "" {
 		p.Text(" at ")
 		p.begin(green)
-		p.Text(f.File)
+		p.Text(p.file(f))
 		if f.Line > 0 {
 			p.Byte(':')
 			p.Number(uint64(f.Line))
 		}
 		p.plain()
 	}
-	p.styled(faint, " ["+f.Language+"]")
+	mark := f.Language
+	if f.Kind != "" {
+		mark += ", " + f.Kind
+	}
+	p.styled(faint, " ["+mark+"]")
+}
+
+// decorator prints who has hidden or named a physical frame, or has put a language's there.
+func (p *textPrinter) decorator(f *report.Frame) {
+	text := ""
+	switch {
+	case f.Type == report.Language:
+		text = f.Language + " has this frame in the place of frame " + strconv.Itoa(f.Level)
+		if f.Instead != "" {
+			text += ", " + f.Instead
+		}
+		if f.Place != nil {
+			text += fmt.Sprintf(": what lies at %#x tells it", f.Place.V)
+		}
+	case f.Hidden:
+		text = f.DecoratedBy + ": the frame is the run time's own"
+	case f.DecoratedBy != "":
+		text = "decorated by " + f.DecoratedBy
+	default:
+		return
+	}
+	p.styled(faint, "      "+text)
+	p.Byte('\n')
 }
 
 // told prints what languages know of a thread, below its heading, once:

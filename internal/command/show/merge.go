@@ -53,7 +53,7 @@ type placeKeys struct {
 // numberedPlace is all that is printed of a frame without arguments, and its number.
 type numberedPlace struct {
 	kind, function, module, file string
-	language, how                string
+	language, how                string // of a frame of a language
 	offset, inFile               uint64
 	line, signal                 int
 	args                         symbol.Args

@@ -351,6 +351,9 @@ func (p *textPrinter) detailed(f *report.Frame) {
 		p.styled(faint, "      "+f.TailCall)
 		p.Byte('\n')
 	}
+	if f.ID != "" {
+		p.decorator(f)
+	}
 	if f.Explain != nil {
 		p.explain(f)
 	}

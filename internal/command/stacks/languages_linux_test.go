@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -464,5 +465,51 @@ func TestLanguagesLocks(t *testing.T) {
 		if got := fmt.Sprint(doc.Deadlocks); got != want {
 			t.Errorf("%q: deadlocks %s, want %s", flags, got, want)
 		}
+	}
+}
+
+// TestLanguagesExplained: --explain says who has put frames there, and by what.
+func TestLanguagesExplained(t *testing.T) {
+	pid, _ := toyTarget(t)
+	out, _ := toyStacks(t, pid, "--explain", "--frame", "serve,run", "--all-frames")
+	inner := gdbtest.Batch(t, nil, "attach "+strconv.Itoa(pid), "print/x toy_threads->inner->outer->outer", "detach", "quit")
+	_, inner, _ = strings.Cut(inner, "$1 = ")
+	inner, _, _ = strings.Cut(inner, "\n")
+	for _, want := range []string{", evaluate: what lies at " + inner + " tells it\n", "      toy: the frame is the run time's own\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	out, _ = toyStacks(t, pid, "--explain", "--json")
+	commandtest.InPage(t, "sfwalk attach", out)
+	if !strings.Contains(out, `"place":"`+inner+`"`) {
+		t.Errorf("no %s in\n%s", inner, out)
+	}
+}
+
+// TestLanguagesValues: arguments and local variables are as the language has them.
+func TestLanguagesValues(t *testing.T) {
+	pid, _ := toyTarget(t)
+	for flags, want := range map[string]string{
+		"--args --frame serve":          "serve (request=<Request 7>) at /srv/toy/server.toy:30 [toy]\n",
+		"--locals --frame serve":        "serve (request=<Request 7>) at /srv/toy/server.toy:30 [toy]\n        n = 42\n",
+		"--locals --json --frame serve": `"args":[{"name":"request","type":"Request","value":"<Request 7>"}],"locals":[{"name":"n","type":"int","value":"42"}]`,
+	} {
+		if out, _ := toyStacks(t, pid, strings.Fields(flags)...); strings.Count(out, want) != 3 {
+			t.Errorf("%s: not three times %s\n%s", flags, want, out)
+		}
+	}
+}
+
+// TestLanguagesSource prints lines of a language's sources.
+func TestLanguagesSource(t *testing.T) {
+	pid, _ := toyTarget(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "server.toy"), []byte(strings.Repeat("\n", 29)+"  handle(next())\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := toyStacks(t, pid, "--source=0", "--source-dir", dir, "--frame", "serve")
+	if !strings.Contains(out, "serve at /srv/toy/server.toy:30 [toy]\n") || !strings.Contains(out, "  handle(next())\n") {
+		t.Error(out)
 	}
 }
