@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/language"
 )
@@ -50,54 +51,128 @@ const mostAwaited = 1 << 12
 // first, and the state of the outermost. What it awaits may be a future, or an iterator of
 // another kind, at which the frames end. What was read is returned with an error.
 func (r *interpreter) awaited(o *objects, coroutine uint64) (frames []language.Frame, state generatorState, err error) {
-	l := r.layout
-	if !l.has(generatorFrame, generatorStateField) {
-		return nil, 0, fmt.Errorf("the layout of coroutines of Python 3.%d is not known", l.minor)
+	step := r.generator
+	if r.layout.minor <= 10 {
+		step = r.generatorObject
 	}
 	c := chain{r: r, m: o.memory}
-	defer func() {
-		frames = c.run
-		for i, j := 0, len(frames)-1; i < j; i, j = i+1, j-1 {
-			frames[i], frames[j] = frames[j], frames[i]
-		}
-	}()
-	for n := 0; coroutine != 0; n++ {
+	for n := 0; coroutine != 0 && err == nil; n++ {
 		if n == mostAwaited {
-			return nil, state, fmt.Errorf("more than %d coroutines await each other", mostAwaited)
+			err = fmt.Errorf("more than %d coroutines await each other", mostAwaited)
+			break
 		}
-		var b [1]byte
-		if n, err := o.ReadMemory(coroutine+l.at[generatorStateField], b[:]); n == 0 {
-			return nil, state, fmt.Errorf("the coroutine at %#x: %w", coroutine, err)
-		}
-		is, awaits, known := stateOf(l.minor, int8(b[0]))
+		var is generatorState
+		var top uint64
+		is, top, err = step(&c, o, coroutine)
 		if n == 0 {
 			state = is
 		}
-		if is == finished {
-			return nil, state, nil
+		coroutine = 0
+		if top != 0 {
+			coroutine = o.awaitable(top)
 		}
-		frame := coroutine + l.at[generatorFrame]
-		if _, _, err := c.frame(frame); err != nil {
-			return nil, state, err
-		}
-		if is != suspended {
-			return nil, state, nil // its frames are on a stack, or it has not begun
-		}
-		if !known {
-			if awaits, err = r.resumesAwait(o, frame); err != nil {
-				return nil, state, err
-			}
-		}
-		if !awaits {
-			return nil, state, nil
-		}
-		top, err := r.stackTop(o, frame)
-		if err != nil {
-			return nil, state, err
-		}
-		coroutine = o.awaitable(top)
 	}
-	return nil, state, nil
+	slices.Reverse(c.run)
+	return c.run, state, err
+}
+
+// generator reads the frame of a generator or coroutine, and what it awaits; 0 if it does not.
+func (r *interpreter) generator(c *chain, o *objects, at uint64) (is generatorState, awaited uint64, err error) {
+	l := r.layout
+	if !l.has(generatorFrame, generatorStateField) {
+		return 0, 0, fmt.Errorf("the layout of coroutines of Python 3.%d is not known", l.minor)
+	}
+	b, err := o.byteAt(at + l.at[generatorStateField])
+	if err != nil {
+		return 0, 0, fmt.Errorf("the coroutine at %#x: %w", at, err)
+	}
+	is, awaits, known := stateOf(l.minor, int8(b))
+	if is == finished {
+		return is, 0, nil
+	}
+	frame := at + l.at[generatorFrame]
+	if _, _, err := c.frame(frame); err != nil || is != suspended {
+		return is, 0, err
+	}
+	if !known {
+		if awaits, err = r.resumesAwait(o, frame); err != nil {
+			return is, 0, err
+		}
+	}
+	if !awaits {
+		return is, 0, nil
+	}
+	awaited, err = r.stackTop(o, frame)
+	return is, awaited, err
+}
+
+// generatorObject is generator up to 3.10, where the frame is an object.
+func (r *interpreter) generatorObject(c *chain, o *objects, at uint64) (is generatorState, awaited uint64, err error) {
+	l := r.layout
+	running := frameObjectExecuting
+	if l.minor == 10 {
+		running = frameObjectState
+	}
+	if !l.has(generatorFrameObject, running, frameObjectValues, codeCode) {
+		return 0, 0, fmt.Errorf("the layout of coroutines of Python 3.%d is not known", l.minor)
+	}
+	frame, err := o.pointer(at, generatorFrameObject)
+	if err != nil || frame == 0 {
+		return finished, 0, err
+	}
+	x, err := c.object(frame)
+	if err != nil {
+		return suspended, 0, err
+	}
+	if name, err := o.fieldText(at, generatorName); err == nil { // the code has no qualified name yet
+		c.run[len(c.run)-1].Function = name
+	}
+	b, err := o.byteAt(frame + l.at[running])
+	switch {
+	case err != nil:
+		return suspended, 0, err
+	case l.minor == 10 && b == 0, l.minor < 10 && b != 0: // FRAME_EXECUTING; f_executing
+		return executing, 0, nil
+	case x.last < 0:
+		return created, 0, nil
+	}
+	// It awaits if the next instruction, of two bytes, is YIELD_FROM.
+	const yieldFrom = 72
+	code, err := o.pointer(x.code, codeCode)
+	if err != nil {
+		return suspended, 0, err
+	}
+	next, err := o.byteAt(code + l.at[bytesData] + uint64(x.last) + 2)
+	if err != nil || next != yieldFrom {
+		return suspended, 0, err
+	}
+	end := uint64(0)
+	if l.has(frameObjectTop) {
+		end, err = o.pointer(frame, frameObjectTop)
+	} else if end, err = o.pointer(frame, frameObjectValues); err == nil {
+		var n int32
+		n, err = o.int32(frame + l.at[frameObjectDepth])
+		if n <= 0 || n > mostValues {
+			return suspended, 0, fmt.Errorf("the frame at %#x has %d values", frame, n)
+		}
+		end += uint64(n) * uint64(o.size)
+	}
+	if err == nil {
+		awaited, err = o.word(end - uint64(o.size))
+	}
+	return suspended, awaited, err
+}
+
+// mostValues bounds the values of a frame.
+const mostValues = 1 << 20
+
+// byteAt reads one byte.
+func (m *memory) byteAt(addr uint64) (byte, error) {
+	var b [1]byte
+	if n, err := m.ReadMemory(addr, b[:]); n == 0 {
+		return 0, err
+	}
+	return b[0], nil
 }
 
 // resumesAwait reports whether the frame of a generator goes on within "await" or "yield from": its
@@ -131,7 +206,7 @@ func (r *interpreter) stackTop(o *objects, frame uint64) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if n <= 0 || n > 1<<20 {
+		if n <= 0 || n > mostValues {
 			return 0, fmt.Errorf("the frame at %#x has %d values", frame, n)
 		}
 		end = frame + l.at[frameLocals] + uint64(n)*uint64(o.size)
@@ -145,8 +220,8 @@ func (r *interpreter) stackTop(o *objects, frame uint64) (uint64, error) {
 	return o.reference(v), err
 }
 
-// awaitable returns the coroutine or generator that an awaited object is, or to which it leads; 0 if
-// it is none.
+// awaitable returns the coroutine or generator that an awaited object is, or to which it leads; 0
+// if it is none.
 func (o *objects) awaitable(object uint64) uint64 {
 	for range 4 {
 		c, err := o.typeOf(object)

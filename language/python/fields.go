@@ -33,6 +33,14 @@ const (
 	frameTLBC    // free-threaded builds from 3.14 on
 	frameObjectBack
 	frameObjectCode
+	frameObjectState     // 3.10
+	frameObjectExecuting // 3.8, 3.9
+	frameObjectValues
+	frameObjectTop   // 3.8, 3.9: behind the last value; 0 while it runs
+	frameObjectDepth // 3.10: how many values there are
+	codeCode         // up to 3.10: the object with the instructions
+	generatorFrameObject
+	generatorName
 	frameObjectLast // the instruction that ran last (f_lasti): its number in 3.10, earlier bytes from the first one
 	codeSize
 	codeFile
@@ -149,6 +157,14 @@ var fieldNames = [fields]string{
 	threadFrameObject:    "thread_state.frame",
 	frameObjectBack:      "frame_object.back",
 	frameObjectCode:      "frame_object.code",
+	frameObjectState:     "frame_object.state",
+	frameObjectExecuting: "frame_object.executing",
+	frameObjectValues:    "frame_object.valuestack",
+	frameObjectTop:       "frame_object.stacktop",
+	frameObjectDepth:     "frame_object.stackdepth",
+	codeCode:             "code_object.code",
+	generatorFrameObject: "gen_object.gi_frame",
+	generatorName:        "gen_object.qualname",
 	frameObjectLast:      "frame_object.lasti",
 	threadID:             "thread_state.thread_id",
 	threadNativeID:       "thread_state.native_thread_id",

@@ -18,39 +18,51 @@ func (c *chain) readObjects(at uint64) error {
 	var objects []uint64
 	var err error
 	for at != 0 {
-		if err = c.step(at); err != nil {
+		var x frameObject
+		if x, err = c.object(at); err != nil {
 			break
-		}
-		var rec record
-		if rec, err = c.m.record(at, frameRoom, c.r.framePart); err != nil {
-			err = fmt.Errorf("a frame: %w", err)
-			break
-		}
-		var code *code
-		code, err = c.r.codeAt(c.m, rec.word(frameObjectCode))
-		if code == nil && err == nil {
-			err = fmt.Errorf("there is no frame at %#x", at)
-		}
-		if err != nil {
-			break
-		}
-		last := int64(rec.number(frameObjectLast))
-		if c.r.layout.minor == 10 && last >= 0 {
-			last *= 2
 		}
 		objects = append(objects, at)
-		f := language.Frame{Function: code.name, File: code.file, Line: code.line(c.m, last), Place: at}
-		back, executable := rec.word(frameObjectBack), rec.word(frameObjectCode)
-		if c.objects != nil {
-			f.Args, f.Locals, _ = c.objects.variables(at, executable) // what cannot be read is left out
-		}
-		c.run = append(c.run, f)
-		at = back
+		at = x.back
 	}
 	frames := c.run
 	c.run = nil
 	c.place(objects, frames, err == nil)
 	return err
+}
+
+// frameObject is a PyFrameObject.
+type frameObject struct {
+	back, code uint64
+	last       int64 // the instruction that ran last, bytes from the first one; negative if none did
+}
+
+// object reads one frame, and adds it to the run.
+func (c *chain) object(at uint64) (x frameObject, err error) {
+	if err := c.step(at); err != nil {
+		return x, err
+	}
+	rec, err := c.m.record(at, frameRoom, c.r.framePart)
+	if err != nil {
+		return x, fmt.Errorf("a frame: %w", err)
+	}
+	x = frameObject{back: rec.word(frameObjectBack), code: rec.word(frameObjectCode), last: int64(rec.number(frameObjectLast))}
+	if c.r.layout.minor == 10 && x.last >= 0 {
+		x.last *= 2
+	}
+	code, err := c.r.codeAt(c.m, x.code)
+	if code == nil && err == nil {
+		err = fmt.Errorf("there is no frame at %#x", at)
+	}
+	if err != nil {
+		return x, err
+	}
+	f := language.Frame{Function: code.name, File: code.file, Line: code.line(c.m, x.last), Place: at}
+	if c.objects != nil {
+		f.Args, f.Locals, _ = c.objects.variables(at, x.code) // what cannot be read is left out
+	}
+	c.run = append(c.run, f)
+	return x, nil
 }
 
 // place gives each frame the call of the evaluator that runs it.

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Bounds of the tasks of one process, of the objects that are read for them, and of how many futures
-// lead from one task to another.
+// Bounds of the tasks of one process, of the objects that are read for them, and of how many
+// futures lead from one task to another.
 const (
 	mostTasks       = 1 << 18
 	mostTaskObjects = 1 << 24
@@ -59,7 +59,8 @@ func (r *interpreter) Tasks(m target.Memory) ([]language.Task, error) {
 	return t.list, t.err
 }
 
-// sort brings the tasks in the order of their names, and of the numbers in these: sets have no order.
+// sort brings the tasks in the order of their names, and of the numbers in these: sets have no
+// order.
 func (t *tasks) sort() {
 	key := func(x *language.Task) (text string, n int) {
 		text = strings.TrimRight(x.Name, "0123456789")
@@ -90,7 +91,7 @@ func (t *tasks) fail(err error) {
 }
 
 // ofInterpreter adds the tasks that the module asyncio.tasks lists: all of them up to 3.13, later
-// those that are not asyncio's own.
+// the ones that are not asyncio's own.
 func (t *tasks) ofInterpreter(interp uint64) {
 	if t.debug != nil {
 		t.nodes(interp + t.debug.interpreterHead)
@@ -243,7 +244,7 @@ func (t *tasks) read(object uint64) (x language.Task, waits uint64, err error) {
 }
 
 // parts returns the coroutine that a task runs, the object that is its name, and the future for
-// which it waits. Their offsets are those of a structure of C that no header has (TaskObj in
+// which it waits. Their offsets are in a structure of C that no header has (TaskObj in
 // Modules/_asynciomodule.c). In all releases it has the future, the coroutine and the name, one
 // behind the other.
 func (t *tasks) parts(object uint64) (coroutine, name, waits uint64, err error) {

@@ -2,6 +2,7 @@
 # who waits for it, and then waits for its input to end.
 import asyncio
 import json
+import os
 import sys
 
 
@@ -119,7 +120,8 @@ def tell():
     told = []
     for task in asyncio.all_tasks():
         name = task.get_name()
-        told.append([name, frames(task.get_coro()), waits.get(name)])
+        thread = os.getpid() if sys.version_info >= (3, 11) else 0  # earlier, threads lack the system's ID
+        told.append([name, frames(task.get_coro()), waits.get(name), thread])
     print("ready")
     print(json.dumps(told), flush=True)
 
