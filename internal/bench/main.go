@@ -54,6 +54,9 @@ var parts = []struct {
 	{"goroutines", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.MeasureGoroutines(ctx, d, attach.Options{})
 	}},
+	{"languages", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return attach.MeasureLanguages(ctx, d, attach.Options{})
+	}},
 	{"plugin", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return plugin.Measure(ctx, d, plugin.Options{})
 	}},

@@ -79,6 +79,29 @@ func TestMeasureCalls(t *testing.T) {
 	}
 }
 
+// TestMeasureLanguages: the decorators find all frames that the program's threads have.
+func TestMeasureLanguages(t *testing.T) {
+	gdbtest.Tool(t, "gcc")
+	gdbtest.Tool(t, "python3")
+	d, err := build.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := MeasureLanguages(context.Background(), d, Options{Rounds: 1, Small: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Tables) != 4 || len(s.Goals) != 8 {
+		t.Fatalf("%d tables, %d goals", len(s.Tables), len(s.Goals))
+	}
+	for i, threads := range []int{1, 2} {
+		row := s.Tables[2*i+1].Rows[0]
+		if frames := row[len(row)-1]; frames != strconv.Itoa(threads*pythonDepth) {
+			t.Errorf("%d threads: %s frames of Python, want %d each", threads, frames, pythonDepth)
+		}
+	}
+}
+
 // TestCannotCall: where gdb cannot call, our own commands are measured, and the goal says why there
 // is no ratio.
 func TestCannotCall(t *testing.T) {
