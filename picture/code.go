@@ -15,6 +15,7 @@ const (
 	LibraryCode             // a library's, which the program has loaded
 	MadeCode                // made at run time, by the process itself
 	KernelCode
+	LanguageCode // of a language that the process interprets, or translates by itself
 )
 
 // codes are the words and colours of a Code. Colours are told apart by people who see no red or no
@@ -23,11 +24,12 @@ var codes = [...]struct {
 	name string // "" for none
 	rgb  [3]int
 }{
-	NoCode:      {"", [3]int{236, 236, 228}},
-	OwnCode:     {"program", [3]int{240, 170, 40}},
-	LibraryCode: {"library", [3]int{120, 190, 240}},
-	MadeCode:    {"made at run time", [3]int{60, 200, 150}},
-	KernelCode:  {"kernel", [3]int{180, 180, 186}},
+	NoCode:       {"", [3]int{236, 236, 228}},
+	OwnCode:      {"program", [3]int{240, 170, 40}},
+	LibraryCode:  {"library", [3]int{120, 190, 240}},
+	MadeCode:     {"made at run time", [3]int{60, 200, 150}},
+	KernelCode:   {"kernel", [3]int{180, 180, 186}},
+	LanguageCode: {"language", [3]int{232, 160, 226}},
 }
 
 // color returns the colour of a frame: its code's, a bit darker or lighter by the frame's name, so

@@ -7,12 +7,13 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Name is a name that a sniffer gives a frame.
+// Name is a name that a sniffer or a language gives a frame.
 type Name struct {
 	FrameOnly bool // it is the name of the frame, and no name of the code counts; else files' names come first
 	Function  string
 	File      string // "" if it is not known
 	Line      int    // from 1; 0 if it is not known
+	Language  string // of a frame that is a language's, and is at no address
 }
 
 // NamingSniffer is a sniffer that has names for frames, such as a plug-in's.
@@ -69,7 +70,8 @@ func (s *space) walk(mem target.Memory) (n int, stop frame.StopReason) {
 	return n, stop
 }
 
-// appendPlaces appends the places of the last walk's n frames to the stack.
+// appendPlaces appends the places of the last walk's n frames to the stack, and what languages have
+// in their places.
 func (s *space) appendPlaces(n int) {
 	s.walker.AddressesInBlock(s.pcs[:n])
 	for i, addr := range s.pcs[:n] {
@@ -77,12 +79,15 @@ func (s *space) appendPlaces(n int) {
 		if len(s.named.by) > 0 {
 			id = s.nameOf(id, addr, s.named.cfas[i])
 		}
-		s.stack = append(s.stack, id)
+		s.appendPlace(i, id)
 	}
 }
 
-// maxNamed bounds the names that sniffers give.
-const maxNamed = 1 << 16
+// maxNamed and maxNamedBytes bound the names that sniffers and languages give.
+const (
+	maxNamed      = 1 << 16
+	maxNamedBytes = 16 << 20
+)
 
 // nameOf returns the index of a place with the name that a sniffer has for it.
 func (s *space) nameOf(id uint32, addr, cfa uint64) uint32 {
@@ -91,7 +96,7 @@ func (s *space) nameOf(id uint32, addr, cfa uint64) uint32 {
 		if !ok || function == "" {
 			continue
 		}
-		n := s.tree.nameID(Name{frameOnly, function, file, line})
+		n := s.tree.nameID(Name{FrameOnly: frameOnly, Function: function, File: file, Line: line})
 		if n == 0 {
 			return id
 		}
@@ -105,11 +110,13 @@ func (s *space) nameOf(id uint32, addr, cfa uint64) uint32 {
 // nameID returns the number of a name; 0 if there are too many.
 func (t *tree) nameID(name Name) uint32 {
 	n, ok := t.nameIDs[name]
+	bytes := len(name.Function) + len(name.File)
 	switch {
 	case ok:
-	case len(t.named) >= maxNamed:
+	case len(t.named) >= maxNamed || t.nameBytes+bytes > maxNamedBytes:
 		t.manyNamed = true
 	default:
+		t.nameBytes += bytes
 		t.named = append(t.named, name)
 		n = uint32(len(t.named))
 		t.nameIDs[name] = n

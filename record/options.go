@@ -6,6 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/language"
 )
 
 // UsualFrequency is how many samples a second are taken where nobody says otherwise. It is no round
@@ -38,6 +39,12 @@ type Options struct {
 	Arch, Arch32 *arch.Arch
 	// Table returns the sniffers for the stacks of a process.
 	Table func(pid int, a *arch.Arch) *frame.Table
+	// Decorators returns what knows the languages of a process: their functions are frames then.
+	// Where the frames of a language are on its heap, Wall alone has them. nil is for none.
+	Decorators func(pid int) []language.Decorator
+	// HiddenFrames keeps the frames of the run times of languages themselves, such as an
+	// interpreter's, in whose place the languages' frames stand.
+	HiddenFrames bool
 	// Warn is called with what the user should know; nil for nobody.
 	Warn func(format string, args ...any)
 }

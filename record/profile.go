@@ -209,7 +209,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		s.Add(room, sample.Sample)
 	}
 	if p.manyNamed {
-		n.say(fmt.Sprintf("sniffers have more than %d different names: further ones are left out", maxNamed))
+		n.say(fmt.Sprintf("sniffers and languages have more than %d different names: further ones are left out", maxNamed))
 	}
 	n.LeftOut = nil
 	n.leaveOut("%d different samples have no labels of the program's", unlabelled)
@@ -239,7 +239,7 @@ func program(places []picture.Place, process string) string {
 func (n *Namer) keep(p *Profile) {
 	known := make(map[place][]picture.Place, len(n.named))
 	for i, named := range n.named {
-		if at := n.profile.places[i]; named != nil && at.kind != placeEnd {
+		if at := n.profile.places[i]; named != nil && at.kind != placeEnd && at.name == 0 { // names have other numbers
 			known[at] = named
 		}
 	}
@@ -457,7 +457,7 @@ func (n *Namer) name(p *place) []picture.Place {
 // nameAll is name without a bound.
 func (n *Namer) nameAll(p *place) []picture.Place {
 	list := n.nameCode(p, false)
-	if p.name == 0 {
+	if p.name == 0 || p.kind == placeLanguage {
 		return list
 	}
 	// A name for the code comes behind names from files, as in the other commands.
@@ -482,6 +482,8 @@ func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
 	switch {
 	case p.kind == placeEnd:
 		return []picture.Place{{Name: "[" + n.profile.reasons[p.addr] + "]"}}
+	case p.kind == placeLanguage:
+		return []picture.Place{n.nameLanguage(p, bare)}
 	case p.kind == placeKernel:
 		return []picture.Place{{Function: kernel, Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr, Code: picture.KernelCode}}
 	case p.module == nil || p.module.Doubted() && jitted != "":
@@ -533,4 +535,13 @@ func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
 		}
 	}
 	return list
+}
+
+// nameLanguage returns the frame of a language at a place.
+func (n *Namer) nameLanguage(p *place, bare bool) picture.Place {
+	if p.name == 0 || bare {
+		return picture.Place{Name: "[a frame of a language, whose name is left out]", Code: picture.LanguageCode}
+	}
+	by := &n.profile.named[p.name-1]
+	return picture.Place{Function: by.Function, File: by.File, Line: by.Line, Code: picture.LanguageCode}
 }

@@ -345,6 +345,9 @@ func (r *Recorder) runWall(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.until, r.stopped = min(ring.Now(), r.until), true
+	for _, s := range r.engine.spaces {
+		s.sayUnreadable()
+	}
 	return err
 }
 

@@ -61,6 +61,7 @@ type space struct {
 	table     *frame.Table          // of the walker
 	searches  *frame.SharedSearches // of the walker; nil for a live process's
 	named     named
+	languages languages
 	places    [placeSlots]placeSlot // the places that were asked for last; with what is mapped, they change
 }
 
@@ -154,6 +155,7 @@ func (s *space) needWalker() {
 		s.table.ShareSearches(s.searches)
 	}
 	s.walker = frame.NewWalker(s.modules, s.table)
+	s.languages.stack = nil
 	s.named = namedBy(s.table)
 }
 
@@ -197,6 +199,7 @@ func (s *space) refresh() {
 		}
 	}
 	s.stale, s.ask = false, false
+	s.languages.stale = true
 	clear(s.places[:])
 	life := s.life // modules outlive the space
 	known := make(map[fileAt]*target.Module, len(s.known))

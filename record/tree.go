@@ -28,7 +28,8 @@ type placeKind uint8
 const (
 	placeUser placeKind = iota
 	placeKernel
-	placeEnd // no frame: why the stack is not whole
+	placeEnd      // no frame: why the stack is not whole
+	placeLanguage // a frame of a language, which has a name alone
 )
 
 // node is a frame of those stacks that have the same frames further out. Node 0 is outside of all.
@@ -54,7 +55,7 @@ type stacks struct {
 	counts    []count  // of the keys
 	tags      []tag    // of the keys; that with number 0 is of samples without any
 	reasons   []string // why stacks are not whole
-	named     []Name   // what sniffers have named; a place's name counts from 1
+	named     []Name   // what sniffers and languages have named; a place's name counts from 1
 	manyNamed bool     // there were more
 }
 
@@ -64,6 +65,7 @@ type tree struct {
 	stacks
 	placeIDs   map[place]uint32
 	nameIDs    map[Name]uint32
+	nameBytes  int // of nameIDs
 	children   map[node]uint32
 	indices    map[sampleKey]uint32 // in keys
 	tagIDs     map[tagKey]uint32

@@ -130,7 +130,7 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 			delete(w.threads, tid)
 			w.names[tid] = th.Name()
 		}
-		w.stopped(p, th)
+		w.stopped(p, th, states[th.ID()] == stateRunning)
 		w.stats.Samples++
 		if key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: states[th.ID()]}, w.stack, uint64(since)); p.jit.doubt {
 			w.keep(p, key, uint64(since))
@@ -165,6 +165,7 @@ func (w *wall) spaceOf(pid int, a *arch.Arch) (*space, error) {
 	p.set(w.engine, maps)
 	p.begin(uint64(ring.Now()))
 	p.refresh()
+	p.findLanguages(p.jit.now)
 	return p, nil
 }
 
@@ -192,9 +193,11 @@ func sameCode(a, b []procmaps.Mapping) bool {
 	}
 }
 
-// stopped makes e.stack of a thread that was stopped.
-func (e *engine) stopped(p *space, th *live.Thread) {
+// stopped makes e.stack of a thread that was stopped. Frames of languages are on the heap, where
+// they change as soon as the thread runs: one that was running is held while they are read.
+func (e *engine) stopped(p *space, th *live.Thread, running bool) {
 	p.jit.doubt = false
+	before := e.stats.Stopped
 	e.stack = e.stack[:0]
 	e.regs = arch.Registers{}
 	if err := th.Registers(&e.regs); err != nil {
@@ -208,32 +211,42 @@ func (e *engine) stopped(p *space, th *live.Thread) {
 	}
 	walk := func() {
 		n, stop := p.walk(th.Memory())
+		p.decorate(th, n, stop.Whole())
 		e.stack = e.stack[:0]
 		p.appendPlaces(n)
+		early := e.markEarly(&p.languages)
 		switch {
 		case th.Err != nil:
 			e.mark(noStop(th.Err))
 		case !stop.Whole():
 			e.mark(stop.String())
-		default:
+		case !early:
 			return
 		}
 		e.stats.Stopped++
 	}
-	before := e.stats.Stopped
-	walk()
-	if !th.MovedOn() {
-		e.count(before)
-		return
+	var err error
+	again := func() {
+		err = th.Retake(func() {
+			e.stats.Stopped = before
+			e.regs = arch.Registers{}
+			if th.Registers(&e.regs) == nil {
+				walk()
+			}
+		})
 	}
-	err := th.Retake(func() {
-		e.stats.Stopped = before
-		e.regs = arch.Registers{}
-		if th.Registers(&e.regs) == nil {
-			walk()
-		}
-	})
-	if (err != nil || th.MovedOn()) && e.stats.Stopped == before {
+	retaken := false
+	if running && len(p.languages.runtimes) > 0 {
+		again()
+		retaken = err == nil
+	}
+	if !retaken {
+		walk()
+	}
+	if th.MovedOn() {
+		again()
+	}
+	if th.MovedOn() && e.stats.Stopped == before {
 		e.mark("the thread has run on while its stack was read")
 		e.stats.Stopped++
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/procdir"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/record"
 )
 
@@ -74,7 +75,7 @@ changed since an earlier profile. The pages stay until Ctrl-C. Only you can open
 With --wall, all threads are sampled 20 times a second, also while they wait: it shows what a process waits for.
 Each thread is stopped for some ten microseconds, as attach does, read, and let go. That takes the right to trace the
 process, and perf_event_open(2) need not be allowed. A thread's state is the label "state"; a sample counts for the time since
-the one before.
+the one before. Functions of Python and other languages that attach shows are frames then, in the place of their interpreter's.
 
 Samples of a Go program have the number of their goroutine and its labels (which runtime/pprof.Do sets), where these were the same before and
 after the sample.
@@ -94,6 +95,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
   sfwalk record 4242 --http localhost:0
   sfwalk record 4242 --event off-cpu
   sfwalk record 4242 --wall -d 10s -o wall.svg
+  sfwalk record 4242 --wall --all-frames -d 10s -o wall.svg
   sfwalk record --container web -d 10s -o web.svg
   sfwalk record --name nginx -d 10s
   sfwalk record --system -d 10s
@@ -139,6 +141,7 @@ func (r *recordFlags) addSampling(cmd *cobra.Command, host hosts.Plugins) {
 	f.BoolVarP(&r.system, "system", "a", false, "record all processes of the machine")
 	f.BoolVar(&r.NoLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
 	f.BoolVar(&r.NoCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
+	f.BoolVar(&r.View.AllFrames, "all-frames", false, "keep the frames of an interpreter or virtual machine itself, too, in whose place its language's frames stand")
 	r.Choice.Add(cmd, host)
 	r.Debug.Add(cmd, host)
 	r.Debug.AddTrust(cmd)
@@ -242,14 +245,21 @@ func (r *recordFlags) options(pids []int, said *warningList) (record.Options, er
 		Event:    perfevent.Events[slices.Index(eventNames(), r.event)],
 		Arch:     own, Arch32: own.Of32Bits(),
 		Table: func(pid int, a *arch.Arch) *frame.Table {
-			return r.Table(a, false, r.Plugins.About(hosts.Process{PID: pid, Live: true, Root: procdir.File(pid, "root")}))
+			return r.Table(a, false, r.Plugins.About(processOf(pid)))
 		},
-		Warn: said.add,
+		Decorators:   func(pid int) []language.Decorator { return r.DecoratorsOf(processOf(pid)) },
+		HiddenFrames: r.View.AllFrames,
+		Warn:         said.add,
 	}
 	if options.Arch == nil {
 		return options, fmt.Errorf("record: there is no descriptor of this machine's processor, %s", runtime.GOARCH)
 	}
 	return options, nil
+}
+
+// processOf describes a process to plug-ins.
+func processOf(pid int) hosts.Process {
+	return hosts.Process{PID: pid, Live: true, Root: procdir.File(pid, "root")}
 }
 
 // run records and writes the profile.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/language"
@@ -34,11 +35,7 @@ func newLanguages(s Source, flags *Flags) *languages {
 	if _, is := s.(*goroutineSource); is {
 		return &languages{}
 	}
-	list := decorators.Usual()
-	if flags.Decorators != nil {
-		list = flags.Decorators
-	}
-	list = append(list[:len(list):len(list)], flags.Plugins.Decorators(s.From().Process)...)
+	list := flags.DecoratorsOf(s.From().Process)
 	l := &languages{}
 	if len(list) == 0 {
 		return l
@@ -49,6 +46,15 @@ func newLanguages(s Source, flags *Flags) *languages {
 		l.failed = strings.Split(err.Error(), "\n")
 	}
 	return l
+}
+
+// DecoratorsOf returns what knows the languages of a process, plug-ins among them.
+func (f *Flags) DecoratorsOf(p hosts.Process) []language.Decorator {
+	list := decorators.Usual()
+	if f.Decorators != nil {
+		list = f.Decorators
+	}
+	return append(list[:len(list):len(list)], f.Plugins.Decorators(p)...)
 }
 
 // any reports whether the process has run times of languages. A nil *languages has none.

@@ -39,6 +39,8 @@ func (d *drawing) add(s report.Source, x *report.Walked) {
 			p.Name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.InFile)
 		}
 		switch m := s.Modules().Find(f.Block); {
+		case f.Type == report.Language:
+			p.Code = picture.LanguageCode
 		case m != nil:
 			p.Module, p.Code = d.module(m, f), codeOf(m)
 		case f.Function != "": // by who has made it
