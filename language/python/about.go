@@ -1,16 +1,18 @@
 package python
 
 import (
-	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/language"
+	"slices"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/language"
 )
 
 // about returns what Python knows of a thread, beside its frames: its name, whether it has the GIL
 // or waits for it, and its exception. What cannot be read is left out: the thread may be changing
-// it.
-func (r *interpreter) about(o *objects, s *language.Stack, states []threadState) (t language.Thread) {
+// it. within has frames in whose statements locks may be held, by thread state.
+func (r *interpreter) about(o *objects, s *language.Stack, states []threadState, within [][]entered, groups []language.Group) (t language.Thread) {
 	var words []string
+	futex, waiting := waitedWord(o.memory, s)
 	for i := range states {
 		state := &states[i]
 		r.names.add(state.id, s.Thread.ID())
@@ -26,16 +28,46 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState)
 		case holder == state.addr:
 			t.Holds = append(t.Holds, language.Lock{Kind: "GIL", Address: gil, Owner: s.Thread.ID(), Level: -1})
 			words = append(words, "has the GIL")
-		case r.waitsForGIL(o.memory, s, gil):
+		case waiting && r.ofGIL(futex.Word, gil):
 			lock := language.Lock{Kind: "GIL", Address: gil, Level: -1}
 			if id, err := o.pointer(holder, threadID); holder != 0 && err == nil {
-				lock.Owner = r.names.of(id)
+				lock.Owner = r.threadOf(o.memory, id)
 			}
 			t.Waits = append(t.Waits, lock)
 			words = append(words, "waits for the GIL")
 		}
 		if t.Exception == "" {
 			t.Exception = o.exceptionOf(state)
+		}
+	}
+	var frames []language.Frame
+	for i := range groups {
+		frames = append(frames, groups[i].Frames...)
+	}
+	var waited lock
+	if waiting && len(t.Waits) == 0 {
+		var ok bool
+		if waited, ok = o.waitedLock(s, groups, futex.Word); ok {
+			x := r.tell(o, waited, 0, frames[:min(len(frames), mostFramesOfLock)])
+			x.Timed = futex.Timed
+			t.Waits = append(t.Waits, x)
+		}
+	}
+	for i := range within {
+		for j := range within[i] {
+			e := &within[i][j]
+			for _, k := range slices.Backward(o.held(e, states[i].id)) {
+				if k.object == waited.object {
+					continue // its with statement begins
+				}
+				level := slices.IndexFunc(frames, func(f language.Frame) bool { return f.Place == e.frame })
+				if level < 0 || slices.ContainsFunc(t.Holds, func(x language.Lock) bool { return x.Address == k.object }) {
+					continue
+				}
+				x := r.tell(o, k, level, frames[level:level+1])
+				x.Owner = s.Thread.ID()
+				t.Holds = append(t.Holds, x)
+			}
 		}
 	}
 	t.State = strings.Join(words, ", ")
@@ -90,26 +122,14 @@ func (m *memory) int32(addr uint64) (int32, error) {
 	return int32(m.order.Uint32(room[:])), nil
 }
 
-// waitsForGIL reports whether the stack's thread waits in the system for the GIL: for its condition
-// variable or the mutex of that, which the GIL's record has.
-func (r *interpreter) waitsForGIL(m *memory, s *language.Stack, gil uint64) bool {
+// ofGIL reports whether a word for which a thread waits is the GIL's: of its condition variable, or
+// of the mutex of that.
+func (r *interpreter) ofGIL(word, gil uint64) bool {
 	l := r.layout
-	if s.Arch.SystemCalls == nil || !l.has(gilCond, gilMutex) {
-		return false
-	}
-	var regs arch.Registers
-	if s.Thread.Registers(&regs) != nil {
-		return false
-	}
-	pc, ok := regs.Get(s.Arch.PC)
-	if !ok {
-		return false
-	}
-	code := make([]byte, arch.SystemCallCode)
-	if n, _ := m.ReadMemory(pc-arch.SystemCallCode/2, code); n < len(code) {
-		return false
-	}
-	at, ok := s.Arch.Futex(&regs, code)
 	// The mutex is the last that is known: pthread_mutex_t has at least 24 bytes.
-	return ok && at.Word >= gil+l.at[gilCond] && at.Word < gil+l.at[gilMutex]+24
+	return l.has(gilCond, gilMutex) && word >= gil+l.at[gilCond] && word < gil+l.at[gilMutex]+24
 }
+
+// mostFramesOfLock bounds the frames that are searched for the name of a lock: the function that
+// takes it, and its callers, which may have passed it.
+const mostFramesOfLock = 3

@@ -28,6 +28,7 @@ type chain struct {
 	run     []language.Frame // of the evaluator's call whose frames are read
 	total   int
 	seen    loop
+	entered []entered // frames within statements that keep values, the innermost first
 }
 
 // read reads the frames of a thread state. What was found is kept if it fails.
@@ -133,7 +134,11 @@ func (c *chain) frame(at uint64) (previous uint64, entry bool, err error) {
 		copy = rec.number(frameTLBC)
 	}
 	if start, err := code.start(c.m, copy); err == nil {
-		f.Line = code.line(c.m, int64(rec.word(frameInstr)-start))
+		offset := int64(rec.word(frameInstr) - start)
+		f.Line = code.line(c.m, offset)
+		if depth := code.depth(c.m, offset); depth > 0 {
+			c.entered = append(c.entered, entered{at, executable, depth})
+		}
 	}
 	if c.objects != nil {
 		f.Args, f.Locals, _ = c.objects.variables(at, executable) // what cannot be read is left out

@@ -13,10 +13,14 @@ type code struct {
 	name, file              string
 	first                   int
 	table                   uint64 // the object with the table of lines
+	exceptions              uint64 // the object with the exception table; 0 if there is none
 	instructions, threadFor uint64 // of the first instruction; of the list of copies that threads have, 0 for none
 
 	mu    sync.Mutex
 	lines map[int64]int // by offset of the instruction, bytes
+
+	handlers []handler
+	handled  bool // handlers were read
 }
 
 // codes are the code objects that were read, by address. An object at the same address may be
@@ -65,6 +69,9 @@ func (r *interpreter) codeAt(m *memory, addr uint64) (*code, error) {
 	}
 	if c.file, err = m.text(rec.word(codeFile), maxString); err != nil {
 		return nil, fmt.Errorf("the file of the code object at %#x: %w", addr, err)
+	}
+	if l.has(codeHandlers) {
+		c.exceptions = rec.word(codeHandlers)
 	}
 	if l.has(codeInstructions) {
 		c.instructions = addr + l.at[codeInstructions]

@@ -16,6 +16,7 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 	}
 	d := &language.Decoration{}
 	o := newObjects(m)
+	var within [][]entered // by thread state
 	for i := range states {
 		c := chain{r: r, m: m, stack: s, states: len(states)}
 		if s.Locals {
@@ -25,13 +26,14 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 			d.Early = "its frames end early: " + err.Error()
 		}
 		d.Groups = append(d.Groups, c.groups...)
+		within = append(within, c.entered)
 	}
 	if len(states) > 1 { // the frames of several interpreters lie between each other
 		slices.SortStableFunc(d.Groups, func(a, b language.Group) int { return cmp.Compare(place(&a.Anchor), place(&b.Anchor)) })
 	}
 	d.Own = r.own(s, d.Groups)
 	if o != nil {
-		d.Thread = r.about(o, s, states)
+		d.Thread = r.about(o, s, states, within, d.Groups)
 	}
 	return d, err
 }

@@ -78,6 +78,7 @@ const (
 	handledPrevious
 	frameLocalsDict
 	frameGlobals
+	codeHandlers // 3.11 on
 	codeFlags
 	codeKeywordOnly
 	codeNLocals
@@ -136,6 +137,8 @@ const (
 	tracebackFrame
 	tracebackLine
 	unicodeBuffer    // of strings of subclasses of str
+	objectBlocks     // up to 3.10
+	objectBlockCount // up to 3.10
 	objectLocals     // up to 3.10
 	objectLocalsDict // up to 3.10
 	objectGlobals    // up to 3.10
@@ -214,6 +217,7 @@ var fieldNames = [fields]string{
 	handledPrevious:      "err_stackitem.previous_item",
 	frameLocalsDict:      "interpreter_frame.locals",
 	frameGlobals:         "interpreter_frame.globals",
+	codeHandlers:         "code_object.exceptiontable",
 	codeFlags:            "code_object.flags",
 	codeKeywordOnly:      "code_object.kwonlyargcount",
 	codeNLocals:          "code_object.nlocals",
@@ -272,6 +276,8 @@ var fieldNames = [fields]string{
 	tracebackFrame:       "traceback_object.frame",
 	tracebackLine:        "traceback_object.lineno",
 	unicodeBuffer:        "unicode_object.data",
+	objectBlocks:         "frame_object.blockstack",
+	objectBlockCount:     "frame_object.iblock",
 	objectLocals:         "frame_object.localsplus",
 	objectLocalsDict:     "frame_object.locals",
 	objectGlobals:        "frame_object.globals",

@@ -50,6 +50,7 @@ func (c *chain) object(at uint64) (x frameObject, err error) {
 	if c.r.layout.minor == 10 && x.last >= 0 {
 		x.last *= 2
 	}
+	blocks := c.r.layout.has(objectBlockCount) && rec.number(objectBlockCount) > 0
 	code, err := c.r.codeAt(c.m, x.code)
 	if code == nil && err == nil {
 		err = fmt.Errorf("there is no frame at %#x", at)
@@ -60,6 +61,9 @@ func (c *chain) object(at uint64) (x frameObject, err error) {
 	f := language.Frame{Function: code.name, File: code.file, Line: code.line(c.m, x.last), Place: at}
 	if c.objects != nil {
 		f.Args, f.Locals, _ = c.objects.variables(at, x.code) // what cannot be read is left out
+	}
+	if blocks {
+		c.entered = append(c.entered, entered{frame: at, code: x.code})
 	}
 	c.run = append(c.run, f)
 	return x, nil

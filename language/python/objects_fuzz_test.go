@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/language"
 )
 
 // bytesAt is a memory that has data at one address.
@@ -77,7 +78,42 @@ func FuzzObjects(f *testing.F) {
 			_, _, _ = o.variables(fuzzBase, fuzzBase)
 			_ = o.exceptionOf(&threadState{addr: fuzzBase})
 			r := &interpreter{layout: l}
+			e := entered{fuzzBase, fuzzBase, 8}
+			if l.minor >= 11 {
+				_ = o.held(&e, fuzzBase)
+			}
+			_, _ = o.lockAt(fuzzBase)
+			_ = o.nameOf(fuzzBase, &language.Frame{Place: fuzzBase})
 			_, _ = r.threadName(o, &threadState{addr: fuzzBase, interpreter: fuzzBase})
 		})
 	})
+}
+
+// FuzzHandlers reads exception tables.
+func FuzzHandlers(f *testing.F) {
+	f.Add([]byte{0x80, 1, 2, 3, 0xc1, 4, 5, 6})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounds.Hold(t, 64<<10+100*len(data), func() {
+			next := func() (byte, bool) {
+				if len(data) == 0 {
+					return 0, false
+				}
+				b := data[0]
+				data = data[1:]
+				return b, true
+			}
+			for _, h := range readHandlers(next) {
+				if h.start < 0 || h.end < h.start || h.depth < 0 || h.depth > maxDepth {
+					t.Errorf("%+v", h)
+				}
+			}
+		})
+	})
+}
+
+// TestFields has no two fields with the same name: one of them would never be set.
+func TestFields(t *testing.T) {
+	if len(byName) != int(fields) {
+		t.Errorf("%d names of %d fields", len(byName), fields)
+	}
 }

@@ -30,22 +30,9 @@ type variable struct {
 // object at code, in the order in which the code has them. Variables without a value are left out.
 func (o *objects) variables(frame, code uint64) (args, locals []language.Variable, err error) {
 	l := o.layout
-	list, optimized, err := o.slots(code)
+	list, values, err := o.slotsOf(frame, code)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the variables of the code object at %#x: %w", code, err)
-	}
-	if !optimized {
-		return nil, nil, nil
-	}
-	at := frame
-	if l.minor >= 11 {
-		at += l.at[frameLocals]
-	} else {
-		at += l.at[objectLocals]
-	}
-	values, err := o.words(at, len(list))
-	if err != nil {
-		return nil, nil, fmt.Errorf("the variables of the frame at %#x: %w", frame, err)
+		return nil, nil, err
 	}
 	if l.minor < 11 {
 		// An argument that inner functions use is in a cell: its first slot is empty.
@@ -87,6 +74,41 @@ func (o *objects) variables(frame, code uint64) (args, locals []language.Variabl
 		}
 	}
 	return args, locals, nil
+}
+
+// slotsOf returns the variables of a frame at frame that runs the code object at code, with what
+// their slots have.
+func (o *objects) slotsOf(frame, code uint64) (list []variable, slots []uint64, err error) {
+	list, optimized, err := o.slots(code)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the variables of the code object at %#x: %w", code, err)
+	}
+	if !optimized {
+		return nil, nil, nil
+	}
+	at := frame
+	if o.layout.minor >= 11 {
+		at += o.layout.at[frameLocals]
+	} else {
+		at += o.layout.at[objectLocals]
+	}
+	if slots, err = o.words(at, len(list)); err != nil {
+		return nil, nil, fmt.Errorf("the variables of the frame at %#x: %w", frame, err)
+	}
+	return list, slots, nil
+}
+
+// slotValues is slotsOf with the objects of the slots; 0 for none.
+func (o *objects) slotValues(frame, code uint64) (list []variable, values []uint64, err error) {
+	list, values, err = o.slotsOf(frame, code)
+	for i := range values {
+		if _, ok := o.smallInt(values[i]); ok {
+			values[i] = 0
+		} else {
+			values[i] = o.reference(values[i])
+		}
+	}
+	return list, values, err
 }
 
 // reference returns the object of a slot, which may be marked as not counted (3.13 on).

@@ -1,0 +1,361 @@
+package python
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// Locks (Modules/_threadmodule.c). Up to 3.13 a lock has a pointer to a semaphore of the system,
+// and a recursive one has its owner and how often it was taken behind that. From 3.14 on it is a
+// byte, for which threads wait in a record on their stacks (Python/parking_lot.c).
+
+// lock is a lock object.
+type lock struct {
+	object    uint64
+	recursive bool
+	word      uint64 // what threads wait for: the semaphore, or the lock's byte
+	locked    bool
+	owner     uint64 // of a recursive one: pthread_self() of the thread that has it
+}
+
+// lockAt reads a lock object. ok is false if the object is another one.
+func (o *objects) lockAt(object uint64) (k lock, ok bool) {
+	c, err := o.typeOf(object)
+	if err != nil {
+		return k, false
+	}
+	k.object = object
+	switch c.name {
+	case "_thread.lock":
+	case "_thread.RLock":
+		k.recursive = true
+	default:
+		return k, false
+	}
+	words, err := o.words(object+o.layout.at[objectSize], 3)
+	if err != nil {
+		return k, false
+	}
+	switch {
+	case o.layout.minor >= 14:
+		k.word = object + o.layout.at[objectSize]
+		k.locked = words[0]&1 != 0
+	case k.recursive:
+		k.word, k.locked = words[0], words[2] != 0
+	default:
+		k.word, k.locked = words[0], words[2]&0xff != 0
+	}
+	if k.recursive && k.locked {
+		k.owner = words[1]
+	}
+	return k, true
+}
+
+// waitedWord returns the word of futex(2) for which a stack's thread waits.
+func waitedWord(m *memory, s *language.Stack) (w arch.Futex, ok bool) {
+	if s.Arch.SystemCalls == nil {
+		return w, false
+	}
+	var regs arch.Registers
+	if s.Thread.Registers(&regs) != nil {
+		return w, false
+	}
+	pc, ok := regs.Get(s.Arch.PC)
+	if !ok {
+		return w, false
+	}
+	code := make([]byte, arch.SystemCallCode)
+	if n, _ := m.ReadMemory(pc-arch.SystemCallCode/2, code); n < len(code) {
+		return w, false
+	}
+	return s.Arch.Futex(&regs, code)
+}
+
+// mostStackWords bounds the words of the stack that may lead to the lock for which it waits.
+const mostStackWords = 1 << 9
+
+// waitedLock returns the lock for which a thread waits that is in futex(2) for the word.
+func (o *objects) waitedLock(s *language.Stack, groups []language.Group, word uint64) (k lock, ok bool) {
+	sp := s.Frames[0].Register(s.Arch.SP)
+	if !sp.Known() {
+		return k, false
+	}
+	size := uint64(o.size)
+	if o.layout.minor >= 14 {
+		// struct wait_entry: park_arg, the address that is waited for, the semaphore.
+		if word < sp.Bits || word-sp.Bits > mostStackWords*size {
+			return k, false
+		}
+		at, err := o.word(word - size)
+		if err != nil || at <= o.layout.at[objectSize] {
+			return k, false
+		}
+		k, ok = o.lockAt(at - o.layout.at[objectSize])
+		return k, ok && k.word == at
+	}
+	// The function that takes the lock keeps the object in a register, or on the stack.
+	for _, r := range append(slices.Clone(s.Arch.OtherCalleeSaved), s.Arch.FP) {
+		if v := s.Frames[0].Register(r); v.Known() {
+			if k, ok := o.lockOf(v.Bits, word); ok {
+				return k, true
+			}
+		}
+	}
+	end := sp.Bits + mostStackWords*size
+	if len(groups) > 0 && groups[0].Anchor.Address > sp.Bits {
+		end = min(end, groups[0].Anchor.Address)
+	}
+	for at := sp.Bits &^ (size - 1); at < end; {
+		n := min(64, int((end-at)/size))
+		if n == 0 {
+			break
+		}
+		list, err := o.words(at, n)
+		if err != nil {
+			break
+		}
+		for _, v := range list {
+			if v >= sp.Bits && v < end { // of the stack
+				continue
+			}
+			if k, ok := o.lockOf(v, word); ok {
+				return k, true
+			}
+		}
+		at += uint64(n) * size
+	}
+	return k, false
+}
+
+// lockOf returns the lock at an address that may be any, if its semaphore is word.
+func (o *objects) lockOf(addr, word uint64) (k lock, ok bool) {
+	if addr < 1<<16 || addr%8 != 0 {
+		return k, false
+	}
+	if at, err := o.word(addr + o.layout.at[objectSize]); err != nil || at != word {
+		return k, false
+	}
+	return o.lockAt(addr)
+}
+
+// tell returns what is told of a lock. frames are searched for a name of it, the innermost
+// first.
+func (r *interpreter) tell(o *objects, k lock, level int, frames []language.Frame) language.Lock {
+	x := language.Lock{Kind: "lock", Address: k.object, Level: level}
+	if k.recursive {
+		x.Kind = "RLock"
+	}
+	if k.owner != 0 {
+		x.Owner = r.threadOf(o.memory, k.owner)
+	}
+	for i := range frames {
+		if name := o.nameOf(k.object, &frames[i]); name != "" {
+			x.Name = name
+			break
+		}
+	}
+	if x.Name == "" {
+		x.Name = fmt.Sprintf("%#x", k.object)
+	}
+	return x
+}
+
+// threadOf returns the system's ID of a thread that Python knows by another one; 0 if nobody knows.
+func (r *interpreter) threadOf(m *memory, id uint64) int {
+	if tid := r.names.of(id); tid != 0 {
+		return tid
+	}
+	var native uint64
+	_ = r.eachThread(m, func(t *threadState) bool {
+		if t.id == id {
+			native = t.native
+		}
+		return native == 0
+	})
+	if native > 1<<31 {
+		return 0
+	}
+	return int(native)
+}
+
+// mostNamed bounds the variables whose attributes are searched for an object.
+const mostNamed = 8
+
+// nameOf returns by which name the function of a frame knows an object: a variable, an attribute of
+// one, a global variable; "" if there is none.
+func (o *objects) nameOf(object uint64, f *language.Frame) string {
+	l := o.layout
+	executable, globals := frameExecutable, frameGlobals
+	if l.minor < 11 {
+		executable, globals = frameObjectCode, objectGlobals
+	}
+	if f.Place == 0 || !l.has(executable, globals) {
+		return ""
+	}
+	code, err := o.pointer(f.Place, executable)
+	if err != nil {
+		return ""
+	}
+	list, values, err := o.slotValues(f.Place, code&^7)
+	if err != nil {
+		return ""
+	}
+	for i, v := range list {
+		if v.cell {
+			values[i] = o.inCell(values[i])
+		}
+		if values[i] == object {
+			return v.name
+		}
+	}
+	for i, v := range list {
+		if i == mostNamed {
+			break
+		}
+		if c, err := o.typeOf(values[i]); values[i] == 0 || err != nil || !c.heap() || c.flags&flagType != 0 {
+			continue
+		}
+		name := ""
+		_ = o.eachAttribute(values[i], func(key, value uint64) bool {
+			if value == object {
+				name, _ = o.text(key, maxName)
+			}
+			return name == ""
+		})
+		if name != "" {
+			return v.name + "." + name
+		}
+	}
+	dict, err := o.pointer(f.Place, globals)
+	if err != nil || dict == 0 {
+		return ""
+	}
+	name := ""
+	_ = o.each(dict, func(key, value uint64) bool {
+		if value == object {
+			name, _ = o.text(key, maxName)
+		}
+		return name == ""
+	})
+	return name
+}
+
+// entered is a frame within statements that keep values on its value stack.
+type entered struct {
+	frame, code uint64
+	depth       int // values on the value stack
+}
+
+// held returns the locks of whose with statements a frame runs the body, the innermost last. A
+// recursive lock says itself whether the thread has it. Another one is locked, and nothing but the
+// with statement says by whom: the body may have let it go.
+func (o *objects) held(e *entered, thread uint64) (list []lock) {
+	values, err := o.kept(e)
+	if err != nil {
+		return nil
+	}
+	for i := range values {
+		k, ok := o.leaves(values, i)
+		if ok && k.locked && (!k.recursive || k.owner == thread) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// kept returns the values on a frame's value stack that its statements keep there.
+func (o *objects) kept(e *entered) ([]uint64, error) {
+	l := o.layout
+	if l.minor < 11 {
+		return o.keptByBlocks(e.frame)
+	}
+	at, err := o.pointer(e.code, codeLocalsNames)
+	if err != nil {
+		return nil, err
+	}
+	n, err := o.sizeOf(at)
+	if err != nil || n < 0 || n > mostVariables {
+		return nil, fmt.Errorf("the code object at %#x has %d variables: %w", e.code, n, err)
+	}
+	return o.words(e.frame+l.at[frameLocals]+uint64(n)*uint64(o.size), e.depth)
+}
+
+// mostBlocks is CO_MAXBLOCKS.
+const mostBlocks = 20
+
+// keptByBlocks is kept up to 3.10, where a frame has a stack of blocks (PyTryBlock): each says
+// which level the value stack had where it began. What lies below is the block's own.
+func (o *objects) keptByBlocks(frame uint64) (values []uint64, err error) {
+	l := o.layout
+	if !l.has(frameObjectValues, objectBlocks, objectBlockCount) {
+		return nil, fmt.Errorf("the layout of blocks is not known")
+	}
+	n, err := o.int32(frame + l.at[objectBlockCount])
+	if err != nil || n < 0 || n > mostBlocks {
+		return nil, fmt.Errorf("the frame at %#x has %d blocks: %w", frame, n, err)
+	}
+	stack, err := o.pointer(frame, frameObjectValues)
+	if err != nil {
+		return nil, err
+	}
+	for i := range uint64(n) {
+		level, err := o.int32(frame + l.at[objectBlocks] + 12*i + 8)
+		if err != nil {
+			return nil, err
+		}
+		if level < 1 || level > maxDepth {
+			continue
+		}
+		v, err := o.word(stack + uint64(level-1)*uint64(o.size))
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// leaves returns the lock whose __exit__ is on the value stack at values[i].
+func (o *objects) leaves(values []uint64, i int) (k lock, ok bool) {
+	l := o.layout
+	v := o.reference(values[i])
+	if v == 0 {
+		return k, false
+	}
+	c, err := o.typeOf(v)
+	if err != nil {
+		return k, false
+	}
+	if l.minor >= 14 { // the function, and its self
+		if i == 0 {
+			return k, false
+		}
+		exit := o.reference(values[i-1])
+		if exit == 0 {
+			return k, false
+		}
+		if f, err := o.typeOf(exit); err != nil || f.name != "method_descriptor" {
+			return k, false
+		}
+		return o.lockAt(v)
+	}
+	if c.name != "builtin_function_or_method" {
+		return k, false
+	}
+	// PyCFunctionObject: m_ml, which begins with the name, and m_self.
+	words, err := o.words(v+l.at[objectSize], 2)
+	if err != nil {
+		return k, false
+	}
+	name, err := o.word(words[0])
+	if err != nil {
+		return k, false
+	}
+	if text, err := o.cString(name); err != nil || text != "__exit__" {
+		return k, false
+	}
+	return o.lockAt(words[1])
+}
