@@ -156,8 +156,12 @@ func (d *Decorated) add(at *index, language string, said *Decoration) {
 // add adds frames of a language, the innermost first.
 func (p *Place) add(frames []Placed) {
 	for i := range frames {
-		p.Frames = append(p.Frames, frames[i])
-		p.Frames[len(p.Frames)-1].Depth = len(p.Frames)
+		frames[i].Depth = len(p.Frames) + i + 1
+	}
+	if p.Frames == nil {
+		p.Frames = frames // there may be a hundred thousand: they need no copy
+	} else {
+		p.Frames = append(p.Frames, frames...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -180,6 +181,7 @@ func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place
 		}
 		frames = frames[:min(len(frames), max(left, 0))]
 	}
+	list = slices.Grow(list, len(frames))
 	for i := range frames {
 		p := &frames[i]
 		x := Frame{

@@ -69,6 +69,11 @@ func (d *drawing) add(s report.Source, x *report.Walked) {
 	if t.Name != "" {
 		sample.Texts = append(sample.Texts, picture.Text{Key: "thread", Value: t.Name})
 	}
+	for i := range t.Languages {
+		if told := &t.Languages[i]; told.Name != "" {
+			sample.Texts = append(sample.Texts, picture.Text{Key: told.Language + " thread", Value: told.Name})
+		}
+	}
 	d.stacks.Add(d.room, sample)
 }
 

@@ -405,7 +405,11 @@ func TestLanguagesPictures(t *testing.T) {
 	pid, _ := toyTarget(t)
 	file := filepath.Join(t.TempDir(), "x.pb.gz")
 	toyStacks(t, pid, "-o", file)
-	out, err := exec.Command(gdbtest.Tool(t, "go"), "tool", "pprof", "-list", "^Server.handle$", "-source_path", "/nonexistent", file).CombinedOutput()
+	out, err := exec.Command(gdbtest.Tool(t, "go"), "tool", "pprof", "-tags", file).CombinedOutput()
+	if !strings.Contains(string(out), "toy thread: Total 3") {
+		t.Errorf("%v: %s", err, out)
+	}
+	out, err = exec.Command(gdbtest.Tool(t, "go"), "tool", "pprof", "-list", "^Server.handle$", "-source_path", "/nonexistent", file).CombinedOutput()
 	if !strings.Contains(string(out), "/srv/toy/server.toy") {
 		t.Errorf("%v: %s", err, out)
 	}
