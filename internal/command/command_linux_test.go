@@ -390,8 +390,8 @@ func TestDocumentedCommands(t *testing.T) {
 		if slices.ContainsFunc([]string{"core --list", "core --last", "core --match"}, func(x string) bool { return strings.Contains(line, x) }) {
 			continue // it wants a core that systemd-coredump has kept: TestStoredPage runs such commands
 		}
-		if slices.ContainsFunc([]string{"--goroutines", "--name nginx", "--cgroup", "--container", "--all"}, func(x string) bool { return strings.Contains(line, x) }) {
-			continue // it wants a process that is not here: TestGoroutines, TestGoroutinesSaved, TestProcesses, TestCgroups and TestContainers run such commands
+		if slices.ContainsFunc([]string{"--goroutines", "--tasks", "--name nginx", "--cgroup", "--container", "--all"}, func(x string) bool { return strings.Contains(line, x) }) {
+			continue // it wants a process that is not here: TestGoroutines, TestGoroutinesSaved, TestAttachTasks, TestProcesses, TestCgroups and TestContainers run such commands
 		}
 		if args[1] == "call" {
 			args = commandtest.CallExample(line, pid, called)

@@ -70,6 +70,9 @@ programs and for browsers, to standard output or to the file of -o.
 equal ones once, with their state and the go statement that has made them. A file that is
 saved by --save has them, too.
 
+--tasks prints the tasks of Python's asyncio in place of the threads, each below the task that waits
+for it, equal ones once.
+
 --save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
 has all threads, whatever is printed, and the inner part of large stacks. Stacks
 hold secrets: only the file's owner can read it. The memory that plug-ins read is
@@ -109,6 +112,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach --all --merge
   sfwalk attach 4242 --tree
   sfwalk attach 4242 --goroutines
+  sfwalk attach 4242 --tasks
   sfwalk attach 4242 -o stacks.svg
   sfwalk attach 4242 -o stacks.pprof
   sfwalk attach 4242 --save snapshot.4242

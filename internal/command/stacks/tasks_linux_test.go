@@ -1,0 +1,66 @@
+package stacks_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+)
+
+// TestAttachTasks lists the tasks of a program as text and as JSON: the names are the program's
+// own. (That their frames are right, TestTasks of language/python says.)
+func TestAttachTasks(t *testing.T) {
+	gdbtest.Later(t, "python3")
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "python3"), "../../../language/python/testdata/tasks.py")
+	line, err := p.Stdout.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told [][4]any
+	if err := json.Unmarshal([]byte(line), &told); err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, x := range told {
+		want = append(want, x[0].(string))
+	}
+	pid := strconv.Itoa(p.PID)
+	out, stderr, err := commandtest.Run("attach", pid, "--tasks", "--json")
+	if err != nil {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	commandtest.InPage(t, "sfwalk attach", out)
+	var doc struct {
+		Threads []any
+		Tasks   []struct{ Name, Language string }
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range doc.Tasks {
+		got = append(got, x.Name)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) || len(doc.Threads) != 0 || len(want) < 8 {
+		t.Errorf("tasks %q and %d threads, want %q", got, len(doc.Threads), want)
+	}
+	text, stderr, err := commandtest.Run("attach", pid, "--tasks")
+	if err != nil {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	for _, name := range want {
+		if !strings.Contains(text, strconv.Quote(name)) {
+			t.Errorf("no %q:\n%s", name, text)
+		}
+	}
+	// The process has no tasks of a run time that is not there.
+	other := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"1"})
+	if _, _, err := commandtest.Run("attach", strconv.Itoa(other.PID), "--tasks"); err == nil || !strings.Contains(err.Error(), "no run time of a language that has tasks") {
+		t.Errorf("%v", err)
+	}
+}
