@@ -18,6 +18,14 @@ type Decorated struct {
 	Threads []Told
 	// Warnings say what was wrong.
 	Warnings []string
+
+	said []answer // of each run time
+}
+
+// answer is what a run time has answered.
+type answer struct {
+	decoration *Decoration
+	err        error
 }
 
 // Told is what one language knows of a thread.
@@ -53,14 +61,15 @@ type Named struct {
 func Decorate(s *Stack, runtimes []Named) *Decorated {
 	var d *Decorated
 	at := index{stack: s}
-	for _, r := range runtimes {
+	for i, r := range runtimes {
 		said, err := ask(r, s)
 		if said == nil && err == nil {
 			continue
 		}
 		if d == nil {
-			d = &Decorated{At: map[int]*Place{}}
+			d = &Decorated{At: map[int]*Place{}, said: make([]answer, len(runtimes))}
 		}
+		d.said[i] = answer{said, err}
 		if said != nil {
 			d.add(&at, r.Language, said)
 			if said.Early != "" {

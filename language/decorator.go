@@ -58,78 +58,86 @@ type Stack struct {
 // Decoration is what a stack is in a language.
 type Decoration struct {
 	// Groups are frames in the order of the stack, the innermost first.
-	Groups []Group
+	Groups []Group `json:"groups,omitempty"`
 	// Own are the levels of physical frames that are the run time's own, such as its evaluator.
 	// They are hidden, unless the user asks for all frames. A frame that a group replaces need not
 	// be among them.
-	Own []int
+	Own []int `json:"own,omitempty"`
 	// Names has other names for physical frames, by level: "Interpreter", "call_stub".
-	Names map[int]string
+	Names map[int]string `json:"names,omitempty"`
 	// Thread is what the language knows of the thread.
-	Thread Thread
+	Thread Thread `json:"thread,omitzero"`
 	// Early says why the frames of the language end before they should; "" if they do not.
-	Early string
+	Early string `json:"early,omitempty"`
 }
 
 // Group is a run of frames with one anchor.
 type Group struct {
-	Anchor Anchor
-	Frames []Frame // the innermost first; at least one
+	Anchor Anchor  `json:"anchor,omitzero"`
+	Frames []Frame `json:"frames,omitempty"` // the innermost first; at least one
 }
 
 // Anchor says where a group belongs. It is one of two kinds, which [Decorate] checks.
 type Anchor struct {
 	// Address is an address on the stack, as of an interpreter's record there: the group belongs to
 	// the physical frame whose [SP, CFA) has it. 0 for the other kind.
-	Address uint64
+	Address uint64 `json:"address,omitempty"`
 	// Level, PC and CFA are a physical frame's.
-	Level   int
-	PC, CFA uint64
+	Level int    `json:"level,omitempty"`
+	PC    uint64 `json:"pc,omitempty"`
+	CFA   uint64 `json:"cfa,omitempty"`
 	// Beside leaves the physical frame in its place: the group stands outside of it. Else the group
 	// replaces the frame, which is hidden as the run time's own are.
-	Beside bool
+	Beside bool `json:"beside,omitempty"`
 }
 
 // Frame is one frame of a language.
 type Frame struct {
-	Function string // as the language's own traces have it, with its class: "Server.handle"
-	File     string // of the source; "" if that is not known
-	Line     int    // from 1 on; 0 if that is not known
+	// Function is written as the language's own traces have it, with its class: "Server.handle".
+	Function string `json:"function,omitempty"`
+	File     string `json:"file,omitempty"` // of the source; "" if that is not known
+	Line     int    `json:"line,omitempty"` // from 1 on; 0 if that is not known
 	// Kind says how the frame runs where that is of use: "interpreted", "compiled", "inlined",
 	// "native", "generator"; "" for the usual way.
-	Kind string
+	Kind string `json:"kind,omitempty"`
 	// Place is the address of the record, or of the code, by which the frame was found; 0 if there
 	// is none. It is shown by --explain.
-	Place uint64
+	Place uint64 `json:"place,omitempty"`
 	// MovedOn says that the frame was read at another moment than the stack.
-	MovedOn bool
-	Args    []Variable // nil if none were asked for, or the language does not know them
-	Locals  []Variable
+	MovedOn bool `json:"moved_on,omitempty"`
+	// Args is nil if none were asked for, or the language does not know them.
+	Args   []Variable `json:"args,omitempty"`
+	Locals []Variable `json:"locals,omitempty"`
 }
 
 // Variable is an argument or a local variable.
 type Variable struct {
-	Name, Type string
-	Value      string // as the language writes it, bounded
+	Name  string `json:"name,omitempty"`
+	Type  string `json:"type,omitempty"`
+	Value string `json:"value,omitempty"` // as the language writes it, bounded
 }
 
 // Thread is what a language knows of a thread, beside its stack.
 type Thread struct {
-	Name  string // the language's name for it; "" if there is none
-	State string // what it does in the language's words: "has the GIL", "daemon, RUNNABLE"
+	Name string `json:"name,omitempty"` // the language's name for it; "" if there is none
+	// State is what it does in the language's words: "has the GIL", "daemon, RUNNABLE".
+	State string `json:"state,omitempty"`
 	// Waits and Holds are what the thread waits for and holds.
-	Waits []Lock
-	Holds []Lock
+	Waits []Lock `json:"waits,omitempty"`
+	Holds []Lock `json:"holds,omitempty"`
 	// Exception is what is being handled, or was raised last: "ValueError: no such key".
-	Exception string
+	Exception string `json:"exception,omitempty"`
 }
 
 // Lock is something of the language for which threads wait.
 type Lock struct {
-	Kind    string // "GIL", "lock", "monitor", "ReentrantLock"
-	Name    string // the object: "<com.example.Queue>"; "" if that is not known
-	Address uint64 // of the object, or of its lock; 0 if that is not known
-	Owner   int    // the ID of the thread that holds it; 0 if none does, or that is not known
-	Level   int    // of the innermost frame of the language that has it, from 0 on; -1 if that is not known
-	Timed   bool   // who waits for it gives up when a time is over
+	Kind    string `json:"kind,omitempty"`    // "GIL", "lock", "monitor", "ReentrantLock"
+	Name    string `json:"name,omitempty"`    // the object: "<com.example.Queue>"; "" if that is not known
+	Address uint64 `json:"address,omitempty"` // of the object, or of its lock; 0 if that is not known
+	// Owner is the ID of the thread that holds it; 0 if none does, or that is not known.
+	Owner int `json:"owner,omitempty"`
+	// Level is of the innermost frame of the language that has it, from 0 on; -1 if that is not
+	// known.
+	Level int  `json:"level"`
+	Timed bool `json:"timed,omitempty"` // who waits for it gives up when a time is over
 }
