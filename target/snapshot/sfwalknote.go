@@ -55,6 +55,8 @@ type threadNote struct {
 	Registers []string `json:"registers,omitzero"`
 	// Waits is Thread.Waits.
 	Waits json.RawMessage `json:"waits,omitempty"`
+	// Languages is Thread.Languages.
+	Languages json.RawMessage `json:"languages,omitempty"`
 }
 
 type moduleNote struct {
@@ -91,7 +93,7 @@ func (s *Snapshot) note() ([]byte, error) {
 	all := kernelRegisters(s.Arch)
 	for i := range s.Threads {
 		t := &s.Threads[i]
-		th := threadNote{TID: t.TID, Name: t.Comm, HeldNS: int64(t.Held), MovedOn: t.MovedOn, Waits: t.Waits}
+		th := threadNote{TID: t.TID, Name: t.Comm, HeldNS: int64(t.Held), MovedOn: t.MovedOn, Waits: t.Waits, Languages: t.Languages}
 		if t.Err != nil {
 			th.Error, th.Kernel = t.Err.Error(), errors.Is(t.Err, target.ErrNoUserContext)
 		}
@@ -167,7 +169,8 @@ func (kernelThread) Unwrap() error { return target.ErrNoUserContext }
 
 // apply sets the fields of t that the thread's note has.
 func (n *threadNote) apply(a *arch.Arch, t *Thread) {
-	t.Comm, t.Held, t.MovedOn, t.Waits = n.Name, time.Duration(n.HeldNS), n.MovedOn, n.Waits
+	t.Comm, t.Held, t.MovedOn = n.Name, time.Duration(n.HeldNS), n.MovedOn
+	t.Waits, t.Languages = n.Waits, n.Languages
 	if n.Error != "" {
 		t.Err = errors.New(strings.ToValidUTF8(n.Error, "?"))
 		if n.Kernel {

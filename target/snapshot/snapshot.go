@@ -62,6 +62,9 @@ type Thread struct {
 	// Waits is for what the thread waited in a system call, as its maker knew: an object of JSON
 	// that this package does not read; nil if that is not known.
 	Waits []byte
+	// Languages is what languages said of the stack, as its maker knew: JSON that this package does
+	// not read; nil if that is not known.
+	Languages []byte
 
 	core *core.Thread // nil if the thread is no target's
 }

@@ -49,6 +49,9 @@ type Flags struct {
 	SeveralProcesses bool            // there may be several processes
 	Taken            time.Time       // when the round began; zero if there is one
 
+	// Kept keeps what languages say of each stack, for a snapshot; nil if none is made.
+	Kept *KeptLanguages
+
 	Decorators []language.Decorator // for tests: replaces the usual ones unless nil
 
 	UsualFrames int  // for tests: replaces usualFrames unless 0

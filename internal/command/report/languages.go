@@ -22,6 +22,7 @@ const Language = "language"
 type languages struct {
 	runtimes []language.Named
 	failed   []string // why run times cannot be read
+	saved    bool     // the process is a snapshot, which has what they said
 
 	mu     sync.Mutex
 	warned []string // about single stacks
@@ -31,13 +32,16 @@ type languages struct {
 // mostStackWarnings bounds the warnings about single stacks.
 const mostStackWarnings = 8
 
-// newLanguages finds the run times of languages in the process of s.
-func newLanguages(s Source, flags *Flags) *languages {
+// newLanguages finds the run times of languages in the process of s, for its stacks or its tasks.
+func newLanguages(s Source, flags *Flags, tasks bool) *languages {
 	if _, is := s.(*goroutineSource); is {
 		return &languages{}
 	}
 	list := flags.DecoratorsOf(s.From().Process)
 	l := &languages{}
+	if !tasks {
+		list = l.findSaved(s, list)
+	}
 	if len(list) == 0 {
 		return l
 	}
@@ -59,7 +63,7 @@ func (f *Flags) DecoratorsOf(p hosts.Process) []language.Decorator {
 }
 
 // any reports whether the process has run times of languages. A nil *languages has none.
-func (l *languages) any() bool { return l != nil && len(l.runtimes) > 0 }
+func (l *languages) any() bool { return l != nil && (l.saved || len(l.runtimes) > 0) }
 
 // note keeps the warnings about one stack.
 func (l *languages) note(d *language.Decorated) {
@@ -95,7 +99,7 @@ func (w *Walker) decorate(th target.Thread) {
 	if !w.languages.any() {
 		return
 	}
-	s := language.Stack{Arch: w.Target.Arch(), Thread: th, Memory: target.MemoryOf(w.Target, th), Locals: w.Flags.Values.Any()}
+	s := language.Stack{Arch: w.Target.Arch(), Thread: th, Memory: target.MemoryOf(w.Target, th), Locals: w.Flags.Values.Any() || w.Flags.Kept != nil}
 	var last *frame.Frame
 	for f, err := range w.stack.All() {
 		if err != nil {
@@ -113,7 +117,9 @@ func (w *Walker) decorate(th target.Thread) {
 		return
 	}
 	s.Whole = last != nil && last.StopReason().Whole()
-	w.decorated = language.Decorate(&s, w.languages.runtimes)
+	runtimes := append(w.restored(th), w.languages.runtimes...)
+	w.decorated = language.Decorate(&s, runtimes)
+	w.Flags.Kept.keep(&s, runtimes, w.decorated)
 	if len(s.Frames) == mostDecorated {
 		w.stack.Reset(w.Target, th) // the stack keeps what it has made: let it drop frames
 	}

@@ -43,7 +43,7 @@ const (
 // TasksOf returns a document with the tasks of all languages in a process, all of one moment where
 // the process allows it.
 func TasksOf(s Source, flags *Flags) (*Document, error) {
-	found := newLanguages(s, flags)
+	found := newLanguages(s, flags, true)
 	doc := &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: []Thread{}, Tasks: []Task{}}
 	aboutSource(s, flags, doc)
 	taskers := 0

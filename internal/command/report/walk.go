@@ -46,7 +46,7 @@ func newWalk(s Source, symbols *symbol.Symbolizer, flags *Flags) (*walk, error) 
 		return nil, err
 	}
 	w := &walk{Source: s, flags: flags, symbols: symbols, threads: threads, values: values.NewBudget(), jit: newJITNames(s.From().Process)}
-	w.languages = newLanguages(s, flags)
+	w.languages = newLanguages(s, flags, false)
 	w.walkers = w.newWalkers()
 	return w, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
@@ -247,6 +248,7 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 		}
 		files.OutliveReader()
 		defer pace.Before(opts.MaxCopied + besideSaved)()
+		flags.Kept = report.NewKeptLanguages()
 	} else {
 		opts.Threads = flags.TIDs // the others need not be disturbed
 		opts.LowMemory = true
@@ -292,7 +294,8 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 		}
 	}
 	for _, x := range unwalked {
-		if err := report.Walk(x, &report.Flags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
+		all := &report.Flags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}, Kept: flags.Kept}
+		if err := report.Walk(x, all); err != nil {
 			return err
 		}
 	}
@@ -301,6 +304,9 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 		return err
 	}
 	process.AddWaits(snapshot)
+	if left := flags.Kept.AddTo(snapshot); left > 0 {
+		cmdline.Warn(cmd, fmt.Sprintf("--save %s: what languages say of the stacks of %s is not saved: it is too large", save, count.Of(left, "thread")))
+	}
 	if process.Partial() {
 		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
 	}

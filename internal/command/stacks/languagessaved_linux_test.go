@@ -1,0 +1,80 @@
+package stacks_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// A snapshot has the frames of languages as they were: it is opened without the decorator that knew
+// them, and without the heap. Their variables are in it, and shown where they are asked for.
+func TestSavedLanguages(t *testing.T) {
+	pid, threads := toyTarget(t)
+	flags := report.Flags{Decorators: []language.Decorator{toy{}}, Kept: report.NewKeptLanguages()}
+	file := filepath.Join(t.TempDir(), "snapshot")
+	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error {
+		if err := flags.Begin(cmd); err != nil {
+			return err
+		}
+		defer flags.End(cmd)
+		s, err := targets.Process(cmd.Context(), pid, live.Options{Timeout: 10 * time.Second})
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if err := show.Target(cmd, s, &flags); err != nil {
+			return err
+		}
+		made, err := s.Snapshot()
+		if err != nil {
+			return err
+		}
+		if left := flags.Kept.AddTo(made); left != 0 {
+			t.Errorf("the frames of %d threads are too large", left)
+		}
+		f, err := os.Create(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return made.Write(f)
+	}}
+	flags.Add(cmd, pluginhost.Host{})
+	flags.Sum.AddFormat(cmd)
+	attached, warnings, err := commandtest.Execute(cmd)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, warnings)
+	}
+	want := map[int][]string{}
+	for _, th := range threads {
+		want[th.tid] = th.shown
+	}
+	opened, warnings, err := commandtest.Run("open", file)
+	if got := shownFunctions(opened); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: %v\nwant %v, as gdb and the source have it\n%s", err, got, want, warnings)
+	}
+	all, _, err := commandtest.Run("open", file, "--all-frames")
+	if n := strings.Count(all, " in evaluate ") + strings.Count(all, " evaluate "); err != nil || n == 0 {
+		t.Errorf("%v: --all-frames shows no interpreter's frame:\n%s", err, all)
+	}
+	const variable = "<Request 7>"
+	if strings.Contains(attached, variable) || strings.Contains(opened, variable) {
+		t.Errorf("variables are shown unasked:\n%s\n%s", attached, opened)
+	}
+	if locals, _, err := commandtest.Run("open", file, "--locals"); err != nil || !strings.Contains(locals, variable) {
+		t.Errorf("%v: --locals does not show the languages' variables:\n%s", err, locals)
+	}
+}
