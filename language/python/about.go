@@ -34,10 +34,9 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 				lock.Owner = r.threadOf(o.memory, id)
 			}
 			t.Waits = append(t.Waits, lock)
-			words = append(words, "waits for the GIL")
 		}
 		if t.Exception == "" {
-			t.Exception = o.exceptionOf(state)
+			t.Exception = r.exceptionOf(o, state)
 		}
 	}
 	var frames []language.Frame

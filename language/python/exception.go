@@ -9,10 +9,22 @@ import (
 const mostHandled = 1 << 10
 
 // exceptionOf returns the exception that a thread is raising, else the one that it is handling, as
-// the last line of a traceback has it; "" if there is none.
-func (o *objects) exceptionOf(t *threadState) string {
+// the last line of a traceback has it, and where it was raised; "" if there is none.
+func (r *interpreter) exceptionOf(o *objects, t *threadState) string {
+	object, text := o.raised(t)
+	if object == 0 {
+		return text
+	}
+	if text = o.exceptionText(object); text == "" {
+		return ""
+	}
+	return text + r.raisedAt(o, object)
+}
+
+// raised returns the exception that a thread is raising, or handling. Where it is not made yet,
+// text says what it will be.
+func (o *objects) raised(t *threadState) (object uint64, text string) {
 	l := o.layout
-	var object uint64
 	switch {
 	case l.minor >= 12 && l.has(threadException):
 		object, _ = o.pointer(t.addr, threadException)
@@ -28,20 +40,84 @@ func (o *objects) exceptionOf(t *threadState) string {
 			break
 		}
 		if value == 0 {
-			return c.traced()
+			return 0, c.traced()
 		}
 		if v, err := o.typeOf(value); err != nil || v.flags&flagException == 0 {
-			return c.traced() + ": " + o.asText(value)
+			return 0, c.traced() + ": " + o.asText(value)
 		}
 		object = value
 	}
 	if object == 0 {
 		object = o.handled(t)
 	}
-	if object == 0 {
+	return object, ""
+}
+
+// mostTracebacks bounds the entries of a traceback.
+const mostTracebacks = 1 << 12
+
+// raisedAt says where an exception was raised, as the last entry of its traceback has it; "" if
+// that is not known.
+func (r *interpreter) raisedAt(o *objects, object uint64) string {
+	l := o.layout
+	if !l.has(exceptionTraceback, tracebackNext, tracebackFrame, tracebackLine, tracebackLast) {
 		return ""
 	}
-	return o.exceptionText(object)
+	at, err := o.pointer(object, exceptionTraceback)
+	if err != nil || at == 0 {
+		return ""
+	}
+	for n := 0; ; n++ {
+		c, err := o.typeOf(at)
+		if err != nil || c.name != "traceback" || n == mostTracebacks {
+			return ""
+		}
+		next, err := o.pointer(at, tracebackNext)
+		if err != nil {
+			return ""
+		}
+		if next == 0 {
+			break
+		}
+		at = next
+	}
+	frame, err := o.pointer(at, tracebackFrame)
+	if err != nil {
+		return ""
+	}
+	executable := frameObjectCode
+	if l.minor >= 11 {
+		if frame, err = o.pointer(frame, frameObjectFrame); err != nil {
+			return ""
+		}
+		executable = frameExecutable
+	}
+	addr, err := o.pointer(frame, executable)
+	if err != nil {
+		return ""
+	}
+	if l.minor >= 13 {
+		addr &^= 7
+	}
+	code, err := r.codeAt(o.memory, addr)
+	if err != nil || code == nil {
+		return ""
+	}
+	line, err := o.int32(at + l.at[tracebackLine])
+	if err != nil {
+		return ""
+	}
+	if line <= 0 { // 3.12 on: not worked out yet
+		last, err := o.int32(at + l.at[tracebackLast])
+		if err != nil {
+			return ""
+		}
+		line = int32(code.line(o.memory, int64(last)))
+	}
+	if line <= 0 {
+		return fmt.Sprintf(", raised in %s at %s", code.name, code.file)
+	}
+	return fmt.Sprintf(", raised in %s at %s:%d", code.name, code.file, line)
 }
 
 // handled returns the exception that a thread is handling; 0 for none.

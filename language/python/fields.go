@@ -135,7 +135,9 @@ const (
 	osErrorFile
 	tracebackNext
 	tracebackFrame
+	tracebackLast // the instruction, bytes from the first one
 	tracebackLine
+	frameObjectFrame // 3.11 on
 	unicodeBuffer    // of strings of subclasses of str
 	objectBlocks     // up to 3.10
 	objectBlockCount // up to 3.10
@@ -274,6 +276,8 @@ var fieldNames = [fields]string{
 	osErrorFile:          "oserror_object.filename",
 	tracebackNext:        "traceback_object.next",
 	tracebackFrame:       "traceback_object.frame",
+	tracebackLast:        "traceback_object.lasti",
+	frameObjectFrame:     "frame_object.frame",
 	tracebackLine:        "traceback_object.lineno",
 	unicodeBuffer:        "unicode_object.data",
 	objectBlocks:         "frame_object.blockstack",

@@ -76,13 +76,15 @@ func FuzzObjects(f *testing.F) {
 			}
 			_ = o.exceptionText(fuzzBase)
 			_, _, _ = o.variables(fuzzBase, fuzzBase)
-			_ = o.exceptionOf(&threadState{addr: fuzzBase})
+			_, _ = o.raised(&threadState{addr: fuzzBase})
 			r := &interpreter{layout: l}
 			e := entered{fuzzBase, fuzzBase, 8}
 			if l.minor >= 11 {
 				_ = o.held(&e, fuzzBase)
 			}
 			_, _ = o.lockAt(fuzzBase)
+			r.codePart = 256
+			_ = r.raisedAt(o, fuzzBase)
 			_ = o.nameOf(fuzzBase, &language.Frame{Place: fuzzBase})
 			_, _ = r.threadName(o, &threadState{addr: fuzzBase, interpreter: fuzzBase})
 		})

@@ -3,6 +3,7 @@ package waits
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/language"
@@ -110,7 +111,8 @@ func (t *Told) Lines(all bool) (lines []string) {
 		lines = append(lines, text)
 	}
 	for i := range t.Holds {
-		if l := &t.Holds[i]; all || !l.frame {
+		// What the state says needs no other line: "has the GIL".
+		if l := &t.Holds[i]; (all || !l.frame) && !strings.Contains(t.State, "has the "+l.Kind) {
 			lines = append(lines, "holds "+l.String())
 		}
 	}

@@ -24,6 +24,14 @@ lock.acquire()
 said = {}
 
 
+def innermost(tb):
+    """The name of the function of the last entry: qualified from 3.11 on."""
+    while tb.tb_next:
+        tb = tb.tb_next
+    code = tb.tb_frame.f_code
+    return getattr(code, "co_qualname", code.co_name)
+
+
 def run(raises):
     name = threading.current_thread().name
     said[name] = ""
@@ -36,6 +44,8 @@ def run(raises):
                 said[name] = "Telling('x', 1)"
             if isinstance(e, UnicodeError):
                 said[name] = "UnicodeDecodeError: " + repr(e.args)
+            last = traceback.extract_tb(e.__traceback__)[-1]
+            said[name] += ", raised in %s at %s:%d" % (innermost(e.__traceback__), last.filename, last.lineno)
             ready.release()
             with lock:
                 pass
