@@ -186,6 +186,7 @@ type interpreter struct {
 
 	threadPart, framePart, codePart int // how many bytes are read of each structure
 
-	known codes
-	names threadNames
+	known  codes
+	names  threadNames
+	states threadLists
 }

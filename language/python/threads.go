@@ -3,6 +3,7 @@ package python
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/language"
 )
@@ -84,8 +85,16 @@ func (r *interpreter) thread(m *memory, at uint64) (t threadState, next uint64, 
 // threadStates returns the states of a stack's thread, the one that was made last first.
 func (r *interpreter) threadStates(m *memory, s *language.Stack) (list []threadState, err error) {
 	pointer, ok := threadPointer(s)
+	if ok {
+		if list = r.states.known(r, m, pointer); len(list) > 0 {
+			return list, nil
+		}
+	}
+	heads, _ := r.heads(m)
+	byID := map[uint64][]uint64{}
 	var byNative []threadState
 	err = r.eachThread(m, func(t *threadState) bool {
+		byID[t.id] = append(byID[t.id], t.addr)
 		switch {
 		case ok && t.id == pointer:
 			list = append(list, *t)
@@ -94,10 +103,80 @@ func (r *interpreter) threadStates(m *memory, s *language.Stack) (list []threadS
 		}
 		return true
 	})
+	if err == nil && heads != nil {
+		r.states.keep(heads, byID)
+	}
 	if len(list) == 0 && !(ok && r.pointerIsID(s)) {
 		list = byNative
 	}
 	return slices.Clip(list), err
+}
+
+// threadLists is where the thread states were when all lists were read: to look for the state of
+// each thread in all lists would take time by the square of the number of threads.
+type threadLists struct {
+	mu    sync.Mutex
+	heads []listHead
+	byID  map[uint64][]uint64 // addresses, by pthread_self()
+}
+
+// listHead is an interpreter and the first of its thread states.
+type listHead struct{ interpreter, addr, id, next uint64 }
+
+// keep keeps the addresses of all thread states.
+func (k *threadLists) keep(heads []listHead, byID map[uint64][]uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.heads, k.byID = heads, byID
+}
+
+// known returns the states of a thread by what was kept. New states are put at the head of a list:
+// as long as all heads are the same, there are no others. It returns none where that is not sure,
+// or where a state is not the thread's any more.
+func (k *threadLists) known(r *interpreter, m *memory, id uint64) (list []threadState) {
+	k.mu.Lock()
+	heads, addresses := k.heads, k.byID[id]
+	k.mu.Unlock()
+	if len(addresses) == 0 {
+		return nil
+	}
+	if now, err := r.heads(m); err != nil || !slices.Equal(now, heads) {
+		return nil
+	}
+	for _, at := range addresses {
+		t, _, err := r.thread(m, at)
+		if err != nil || t.id != id || !slices.ContainsFunc(heads, func(h listHead) bool { return h.interpreter == t.interpreter }) {
+			return nil
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// heads returns the first thread state of each interpreter.
+func (r *interpreter) heads(m *memory) (list []listHead, err error) {
+	interp, err := m.pointer(r.runtime, runtimeInterpreters)
+	var interps loop
+	for err == nil && interp != 0 {
+		if len(list) == mostInterpreters || !interps.add(interp) {
+			return nil, fmt.Errorf("the list of interpreters at %#x does not end", r.runtime)
+		}
+		h := listHead{interpreter: interp}
+		if h.addr, err = m.pointer(interp, interpreterThreads); err == nil && h.addr != 0 {
+			var t threadState
+			if t, h.next, err = r.thread(m, h.addr); err == nil {
+				h.id = t.id
+			}
+		}
+		list = append(list, h)
+		if err == nil {
+			interp, err = m.pointer(interp, interpreterNext)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
 // pointerIsID reports whether pthread_self() is the thread pointer: where thread-local variables
