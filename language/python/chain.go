@@ -41,11 +41,8 @@ func (c *chain) read(t *threadState) error {
 	}
 	frame := t.frame
 	if c.r.layout.minor == 12 {
-		if t.cframe == 0 {
-			return nil
-		}
 		var err error
-		if frame, err = c.m.pointer(t.cframe, cframeFrame); err != nil {
+		if frame, err = c.innermost(t.cframe); err != nil {
 			return err
 		}
 	}
@@ -64,31 +61,81 @@ func (c *chain) read(t *threadState) error {
 	return nil
 }
 
-// readCFrames reads the frames of 3.11: each call of the evaluator has a record on the C stack, a
-// _PyCFrame, which leads to its innermost frame. Its outermost one is marked.
-func (c *chain) readCFrames(cframe uint64) error {
-	for cframe != 0 {
-		if err := c.step(cframe); err != nil {
-			return err
+// cframe is a _PyCFrame of 3.11 and 3.12: a record on the C stack that each call of the evaluator
+// has. It leads to the call's innermost frame.
+type cframe struct{ at, frame, previous uint64 }
+
+func (c *chain) cframe(at uint64) (x cframe, err error) {
+	x.at = at
+	if err := c.step(at); err != nil {
+		return x, err
+	}
+	if x.frame, err = c.m.pointer(at, cframeFrame); err != nil {
+		return x, err
+	}
+	x.previous, err = c.m.pointer(at, cframePrevious)
+	return x, err
+}
+
+// call reads the frames of one call of the evaluator. ok is false if the call has just begun, and
+// has not set its record yet: the call's outermost frame must lead to the innermost one of the call
+// before it.
+func (c *chain) call(x *cframe) (ok bool, err error) {
+	frame := x.frame
+	for entry := false; frame != 0 && !entry; {
+		if frame, entry, err = c.frame(frame); err != nil {
+			return false, err
 		}
-		frame, err := c.m.pointer(cframe, cframeFrame)
+	}
+	before := uint64(0)
+	if x.previous != 0 {
+		if before, err = c.m.pointer(x.previous, cframeFrame); err != nil {
+			return false, err
+		}
+	}
+	return frame == before, nil
+}
+
+// innermost returns the innermost frame of 3.12.
+func (c *chain) innermost(at uint64) (frame uint64, err error) {
+	if at == 0 {
+		return 0, nil
+	}
+	x, err := c.cframe(at)
+	if err != nil {
+		return 0, err
+	}
+	ok, err := c.call(&x)
+	c.run, c.seen = nil, loop{}
+	if x.previous == 0 || ok {
+		return x.frame, nil
+	}
+	if x, err = c.cframe(x.previous); err != nil {
+		return 0, err
+	}
+	return x.frame, nil
+}
+
+// readCFrames reads the frames of 3.11: the outermost frame of each call of the evaluator is
+// marked.
+func (c *chain) readCFrames(at uint64) error {
+	for inner := true; at != 0; inner = false {
+		x, err := c.cframe(at)
 		if err != nil {
 			return err
 		}
-		for frame != 0 {
-			previous, entry, err := c.frame(frame)
-			if err != nil {
-				c.end(cframe)
-				return err
-			}
-			if frame = previous; entry {
-				break
-			}
-		}
-		c.end(cframe)
-		if cframe, err = c.m.pointer(cframe, cframePrevious); err != nil {
+		seen := c.seen
+		ok, err := c.call(&x)
+		switch {
+		case inner && !ok && x.previous != 0:
+			c.run, c.seen = nil, seen
+		case err != nil:
+			c.end(at)
 			return err
+		default:
+			c.end(at)
 		}
+		at = x.previous
 	}
 	return nil
 }
@@ -126,6 +173,9 @@ func (c *chain) frame(at uint64) (previous uint64, entry bool, err error) {
 		if l.minor < 13 {
 			return 0, false, fmt.Errorf("there is no frame at %#x", at)
 		}
+		return previous, entry, nil
+	}
+	if code.name == "__init__" && code.file == code.name { // 3.12 on: it checks what a constructor returns
 		return previous, entry, nil
 	}
 	f := language.Frame{Function: code.name, File: code.file, Place: at}

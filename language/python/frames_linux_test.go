@@ -61,7 +61,7 @@ func walk(t *testing.T, pid int) map[uint64]*decorated { return decorateAll(t, p
 // decorateAll is walk, with the frames' variables if they are wanted.
 func decorateAll(t *testing.T, pid int, locals bool) map[uint64]*decorated {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
+	tg, err := live.Attach(context.Background(), pid, live.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,23 +75,41 @@ func decorateAll(t *testing.T, pid int, locals bool) map[uint64]*decorated {
 		t.Fatal(err)
 	}
 	all := map[uint64]*decorated{}
+	// A thread is read once more until its stack and what it has on the heap are of one moment.
 	for _, th := range threads {
-		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
+		var d *decorated
+		read := func() { d = decorate(t, tg, th, runtimes, locals) }
+		running := th.(target.RunningThread)
+		read()
+		for n := 0; running.MovedOn(); n++ {
+			if n == 100 {
+				t.Fatalf("thread %d cannot be read at one moment", th.ID())
+			}
+			if err := running.Retake(read); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all[d.stack.Frames[0].Register(tg.Arch().ThreadPointer[0]).Bits] = d
+	}
+	return all
+}
+
+// decorate walks and decorates the stack of a thread.
+func decorate(t *testing.T, tg target.Target, th target.Thread, runtimes []language.Named, locals bool) *decorated {
+	t.Helper()
+	stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th), Locals: locals}
+	for f, err := range stack.All() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th), Locals: locals}
-		for f, err := range stack.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Frames = append(s.Frames, f)
-		}
-		s.Whole = true
-		pointer := s.Frames[0].Register(tg.Arch().ThreadPointer[0]).Bits
-		all[pointer] = &decorated{stack: s, said: language.Decorate(s, runtimes)}
+		s.Frames = append(s.Frames, f)
 	}
-	return all
+	s.Whole = s.Frames[len(s.Frames)-1].StopReason().Whole()
+	return &decorated{s, language.Decorate(s, runtimes)}
 }
 
 type decorated struct {
@@ -99,19 +117,27 @@ type decorated struct {
 	said  *language.Decorated
 }
 
-// frames returns Python's frames of a thread as faulthandler writes them.
-func (d *decorated) frames() (list []string) {
+// placed is a frame of Python.
+type placed = language.Placed
+
+// list returns Python's frames of a thread, the innermost first.
+func (d *decorated) list() (list []placed) {
 	if d.said == nil {
 		return nil
 	}
 	for level := range d.stack.Frames {
 		if p := d.said.At[level]; p != nil {
-			for _, f := range p.Frames {
-				name := f.Function
-				name = name[strings.LastIndexByte(name, '.')+1:]
-				list = append(list, fmt.Sprintf("%s:%d in %s", f.File, f.Line, name))
-			}
+			list = append(list, p.Frames...)
 		}
+	}
+	return list
+}
+
+// frames returns them as faulthandler writes them.
+func (d *decorated) frames() (list []string) {
+	for _, f := range d.list() {
+		name := f.Function[strings.LastIndexByte(f.Function, '.')+1:]
+		list = append(list, fmt.Sprintf("%s:%d in %s", f.File, f.Line, name))
 	}
 	return list
 }
