@@ -28,7 +28,9 @@ type About struct {
 	// Refused reports whether a debug file was found for a module that is another build's: then a
 	// warning has said so.
 	Refused func(m *target.Module) bool
-	Live    bool // the process runs on this machine
+	// Languages are those whose frames have names unasked: their run times were found.
+	Languages []string
+	Live      bool // the process runs on this machine
 	// Registered says that frames are in code which the process has told debuggers or perf of.
 	Registered bool
 
@@ -302,6 +304,9 @@ func (s *Seen) runtime(a *About, modules []*module) *Line {
 	}
 	for i := range runtimes {
 		r := &runtimes[i]
+		if r.language != "" && slices.Contains(a.Languages, r.language) {
+			continue
+		}
 		for _, m := range a.Modules {
 			file := r.file().FindStringSubmatch(path.Base(m.Path))
 			if file == nil {

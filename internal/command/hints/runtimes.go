@@ -17,6 +17,8 @@ type runtime struct {
 	never   bool                  // no code is made at run time
 	subject string                // what has no names
 	remedy  string                // what gives them names; %d is the PID
+	// language is the name that the language's decorator has; "" if there is none.
+	language string
 	// older says what to say in place of the remedy; "" if the remedy helps. It gets what file has
 	// matched.
 	older func(file []string) string
@@ -29,7 +31,7 @@ var runtimes = []runtime{
 		subject: "JavaScript's functions", remedy: "start node with --perf-basic-prof --interpreted-frames-native-stack",
 	},
 	{
-		file:    matching(`^libjvm\.so$`),
+		file: matching(`^libjvm\.so$`), language: "java",
 		subject: "Java's methods", remedy: "'jcmd %d Compiler.perfmap' has JDK 17 and later write them down: then look again",
 	},
 	{
@@ -37,7 +39,7 @@ var runtimes = []runtime{
 		subject: "Java's methods", remedy: "start java with -XX:+PerfTool",
 	},
 	{
-		file: matching(`^(?:python|libpython)(\d)?(?:\.(\d+))?[dmtu]*(?:-dbg)?(?:\.so.*)?$`), evals: []string{"_PyEval_EvalFrame", "PyEval_EvalFrame"}, never: true,
+		file: matching(`^(?:python|libpython)(\d)?(?:\.(\d+))?[dmtu]*(?:-dbg)?(?:\.so.*)?$`), language: "python", evals: []string{"_PyEval_EvalFrame", "PyEval_EvalFrame"}, never: true,
 		subject: "Python's functions", remedy: "start Python 3.12 or later with -X perf", older: olderPython,
 	},
 	{

@@ -80,6 +80,7 @@ func (l *languages) findSaved(s Source, list []language.Decorator) []language.De
 		if err != nil {
 			continue // the walk of the thread says so
 		}
+		l.savedOf = runtimes
 		list = slices.DeleteFunc(slices.Clone(list), func(d language.Decorator) bool {
 			return slices.ContainsFunc(runtimes, func(r language.Named) bool { return r.Language == d.Name() })
 		})

@@ -23,6 +23,7 @@ type languages struct {
 	runtimes []language.Named
 	failed   []string // why run times cannot be read
 	saved    bool     // the process is a snapshot, which has what they said
+	savedOf  []language.Named
 
 	mu     sync.Mutex
 	warned []string // about single stacks
@@ -64,6 +65,14 @@ func (f *Flags) DecoratorsOf(p hosts.Process) []language.Decorator {
 
 // any reports whether the process has run times of languages. A nil *languages has none.
 func (l *languages) any() bool { return l != nil && (l.saved || len(l.runtimes) > 0) }
+
+// names returns the names of the languages, one for each run time.
+func (l *languages) names() (list []string) {
+	for _, r := range append(l.savedOf, l.runtimes...) {
+		list = append(list, r.Language)
+	}
+	return list
+}
 
 // note keeps the warnings about one stack.
 func (l *languages) note(d *language.Decorated) {
