@@ -117,8 +117,8 @@ func (s *toldSum) add(list []waits.Told) {
 			s.names[t.Language] = append(names, t.Name)
 		}
 		lines := t.Lines(true)
-		if t.State != "" {
-			lines = append([]string{t.State}, lines...)
+		if state := t.Does(); state != "" {
+			lines = append([]string{state}, lines...)
 		}
 		for _, line := range lines {
 			line = t.Language + ": " + line

@@ -431,6 +431,7 @@ func TestLanguagesLocks(t *testing.T) {
 	out, _ := toyStacks(t, pid, "--consistent")
 	for _, want := range []string{
 		fmt.Sprintf("deadlock: thread %d waits for the toy lock %s (queue), held by %d, which waits for the mutex ", two, lock, one),
+		fmt.Sprintf(" (mutex), held by thread %d \"two\"\n", two),
 		fmt.Sprintf("  toy: \"three\", toying\n  toy: waits for the toy lock %s (queue), held by thread %d \"one\"\n#0 ", lock, one),
 		fmt.Sprintf(" Server.handle at /srv/toy/server.toy:12 [toy]\n      holds the toy lock %s (queue)\n", lock),
 	} {

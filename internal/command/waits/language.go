@@ -2,6 +2,7 @@ package waits
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,15 +81,27 @@ func (l *Lock) link() string { return fmt.Sprintf("%v, held by %d", l, l.Owner) 
 // About returns what the language calls the thread, and what the thread does: `"worker-1", has the
 // GIL`; "" if neither is known. name is the system's name for the thread.
 func (t *Told) About(name string) string {
+	state := t.Does()
 	switch {
-	case t.State == "" && t.Name == name:
+	case state == "" && t.Name == name:
 		return ""
 	case t.Name == "":
-		return t.State
-	case t.State == "":
+		return state
+	case state == "":
 		return strconv.Quote(t.Name)
 	}
-	return strconv.Quote(t.Name) + ", " + t.State
+	return strconv.Quote(t.Name) + ", " + state
+}
+
+// Does returns the state without what [Told.Lines] say better: for which lock the thread waits.
+func (t *Told) Does() string {
+	var parts []string
+	for _, part := range strings.Split(t.State, ", ") {
+		if !slices.ContainsFunc(t.Waits, func(l Lock) bool { return part == "waits for the "+l.Kind }) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Lines returns for what the thread waits in the language, what it holds, and its exception, each
@@ -112,7 +125,8 @@ func (t *Told) Lines(all bool) (lines []string) {
 	}
 	for i := range t.Holds {
 		// What the state says needs no other line: "has the GIL".
-		if l := &t.Holds[i]; (all || !l.frame) && !strings.Contains(t.State, "has the "+l.Kind) {
+		l := &t.Holds[i]
+		if said := slices.Contains(strings.Split(t.State, ", "), "has the "+l.Kind); !said && (all || !l.frame) {
 			lines = append(lines, "holds "+l.String())
 		}
 	}

@@ -118,6 +118,9 @@ func Find(t target.Target, o Options) *Graph {
 	}
 	if len(o.Told) > 0 {
 		out.tell(o.Told, names, own)
+		for _, e := range out.entries {
+			e.owner = names[e.Owner] // a language may have a better name
+		}
 	}
 	out.findDeadlocks(threads)
 	return out

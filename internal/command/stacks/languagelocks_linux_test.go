@@ -1,0 +1,89 @@
+package stacks_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+)
+
+// deadlocked is a program of two threads, which write their IDs to a file: a has an RLock and waits
+// for a mutex; b has that and waits for the RLock. With "gil", a keeps the interpreter's lock as it
+// waits for the mutex, and b waits for that lock.
+const deadlocked = `
+import ctypes, sys, threading, time
+libc, gil = ctypes.CDLL(None), sys.argv[2] == "gil"
+mutex = ctypes.create_string_buffer(64)
+libc.pthread_mutex_init(mutex, None)
+lock, first, second = threading.RLock(), threading.Event(), threading.Event()
+def note(name):
+    with open(sys.argv[1], "a") as f:
+        f.write("%s %d\n" % (name, threading.get_native_id()))
+def a():
+    note("a")
+    lock.acquire()
+    first.set()
+    second.wait()
+    (ctypes.PyDLL if gil else ctypes.CDLL)(None).pthread_mutex_lock(mutex)
+def b():
+    note("b")
+    first.wait()
+    libc.pthread_mutex_lock(mutex)
+    second.set()
+    while gil:
+        time.sleep(0)
+    lock.acquire()
+for f in (a, b):
+    threading.Thread(target=f, name="thread-" + f.__name__, daemon=True).start()
+print("ready", flush=True)
+time.sleep(1200)
+`
+
+// TestPythonDeadlock: a lock of Python's and a mutex of C's are one deadlock. The threads say
+// themselves which IDs they have.
+func TestPythonDeadlock(t *testing.T) {
+	python := gdbtest.Tool(t, "python3")
+	for kind, lock := range map[string]string{"rlock": "RLock 0x… (lock)", "gil": "GIL 0x…"} {
+		ids := filepath.Join(t.TempDir(), "ids")
+		p := gdbtest.Start(t, python, "-c", deadlocked, ids, kind)
+		out := ""
+		gdbtest.Await(t, "a deadlock", func() bool {
+			var err error
+			if out, _, err = commandtest.Run("attach", "--consistent", strconv.Itoa(p.PID)); err != nil {
+				t.Fatal(err)
+			}
+			return strings.Contains(out, "deadlock: ")
+		})
+		text, err := os.ReadFile(ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tids := map[string]int{}
+		for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			name, id, _ := strings.Cut(line, " ")
+			tids[name], _ = strconv.Atoi(id)
+		}
+		_, got, _ := strings.Cut(out, "deadlock: ")
+		got = regexp.MustCompile(`0x[0-9a-f]+`).ReplaceAllString(got, "0x…")
+		waits := map[string]string{"a": "waits for the mutex 0x…, held by ", "b": "waits for the " + lock + ", held by "}
+		first, other := "a", "b"
+		if tids["b"] < tids["a"] {
+			first, other = "b", "a"
+		}
+		if want := fmt.Sprintf("thread %d %s%d, which %s%d\n", tids[first], waits[first], tids[other], waits[other], tids[first]); got != want {
+			t.Errorf("%s: got  %swant %s%s", kind, got, want, out)
+		}
+		if want := fmt.Sprintf("held by thread %d \"thread-b\"\n", tids["b"]); strings.Count(out, want) != 1 {
+			t.Errorf("%s: not once: %s%s", kind, want, out)
+		}
+		if want := fmt.Sprintf("held by thread %d \"thread-a\"\n", tids["a"]); !strings.Contains(out, want) {
+			t.Errorf("%s: no %s%s", kind, want, out)
+		}
+	}
+}
