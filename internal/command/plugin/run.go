@@ -154,6 +154,9 @@ func anything(ctx context.Context, name string, opts core.Options) (report.Sourc
 func (d *runDocument) print(w io.Writer) {
 	p := &d.Plugin
 	printable.Fprintf(w, "%s %s (%s), protocol %d, %s, started in %v\n", p.Name, p.Version, p.Path, p.Protocol, p.does(), time.Duration(p.StartUS)*time.Microsecond)
+	if p.Decorates != "" {
+		printable.Fprintf(w, "its frames of %s are not among the questions: 'sfwalk attach --plugin %s PID' shows them\n", p.Decorates, p.Path)
+	}
 	outcomes := map[string]int{}
 	var requests int
 	var slowest int64
