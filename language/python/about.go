@@ -1,6 +1,7 @@
 package python
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -61,6 +62,9 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 				}
 				level := slices.IndexFunc(frames, func(f language.Frame) bool { return f.Place == e.frame })
 				if level < 0 || slices.ContainsFunc(t.Holds, func(x language.Lock) bool { return x.Address == k.object }) {
+					continue
+				}
+				if !k.recursive && slices.ContainsFunc(frames[:level], func(f language.Frame) bool { return o.letsGo(f, k.object) }) {
 					continue
 				}
 				x := r.tell(o, k, level, frames[level:level+1])
@@ -132,3 +136,9 @@ func (r *interpreter) ofGIL(word, gil uint64) bool {
 // mostFramesOfLock bounds the frames that are searched for the name of a lock: the function that
 // takes it, and its callers, which may have passed it.
 const mostFramesOfLock = 3
+
+// letsGo reports whether a function has let a lock go whose with statement its caller is in, and
+// will take it again: Condition.wait of the module threading, of the condition's own lock.
+func (o *objects) letsGo(f language.Frame, lock uint64) bool {
+	return (f.Function == "Condition.wait" || f.Function == "wait") && path.Base(f.File) == "threading.py" && o.nameOf(lock, &f) == "self._lock"
+}

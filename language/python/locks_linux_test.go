@@ -22,7 +22,8 @@ func TestLocks(t *testing.T) {
 			var got map[string]told
 			gdbtest.Await(t, "the threads to wait", func() bool {
 				got = threadsByName(walk(t, p.PID))
-				return len(got["transfer"].Waits) > 0 && len(got["report"].Waits) > 0 && len(got["passed"].Waits) > 0 && got["passed"].Waits[0].Kind == "lock"
+				return len(got["transfer"].Waits) > 0 && len(got["report"].Waits) > 0 && len(got["passed"].Waits) > 0 && got["passed"].Waits[0].Kind == "lock" &&
+					len(got["owner"].Holds) > 0 && len(got["owner"].Waits) > 0 && len(got["consumer"].Waits) > 0
 			})
 			transfer, report, passed := got["transfer"], got["report"], got["passed"]
 			if len(transfer.Waits) != 1 || len(report.Waits) != 1 || len(transfer.Holds) != 1 || len(report.Holds) != 1 || len(passed.Holds) != 0 {
@@ -40,6 +41,10 @@ func TestLocks(t *testing.T) {
 			check("report holds", report.Holds[0], "lock", "audit", report.id, 1)
 			if transfer.Waits[0].Address != report.Holds[0].Address || report.Waits[0].Address != transfer.Holds[0].Address {
 				t.Errorf("transfer %+v\nreport %+v", transfer, report)
+			}
+			// Condition.wait has let the lock go, within its with statement.
+			if x, y := got["owner"], got["consumer"]; len(x.Holds) != 1 || x.Holds[0].Name != "shared" || len(y.Holds) != 0 {
+				t.Errorf("owner %+v\nconsumer %+v", x, y)
 			}
 			if x := passed.Waits[0]; x.Name != "waiter" || x.Owner != 0 || !x.Timed {
 				t.Errorf("passed waits: %+v", x)

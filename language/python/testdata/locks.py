@@ -11,6 +11,7 @@ account = Account()
 audit = threading.Lock()
 both = threading.Barrier(2)
 unused = threading.Lock()
+shares = threading.Barrier(2)
 
 
 def transfer(account):
@@ -51,6 +52,19 @@ def passed():
             pass
 
 
+def consumer(shared):
+    condition = threading.Condition(shared)
+    with shared:
+        shares.wait()
+        condition.wait()
+
+
+def owner(shared):
+    shares.wait()
+    with shared:
+        wait(threading.Event())
+
+
 def start(f, *args):
     thread = threading.Thread(target=f, args=args, name=f.__name__, daemon=True)
     thread.start()
@@ -58,5 +72,8 @@ def start(f, *args):
 
 
 threads = [start(transfer, account), start(report), start(passed)]
+one = threading.Lock()
+start(consumer, one)
+start(owner, one)
 print("ready", flush=True)
 join(threads[0])
