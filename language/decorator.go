@@ -51,6 +51,8 @@ type Stack struct {
 	Frames []*frame.Frame
 	// Whole reports whether the last of Frames is the outermost frame of the thread.
 	Whole bool
+	// FramesAlone says that Decoration.Thread is not wanted: a profiler asks again and again.
+	FramesAlone bool
 	// Locals says that arguments and local variables are wanted, too.
 	Locals bool
 }

@@ -115,7 +115,7 @@ func (s *space) decorate(th target.Thread, n int, whole bool) {
 	if len(l.frames) == 0 {
 		return
 	}
-	l.decorated = language.Decorate(&language.Stack{Arch: s.arch, Thread: th, Memory: target.MemoryOf(process{s}, th), Frames: l.frames, Whole: whole && len(l.frames) == n}, l.runtimes)
+	l.decorated = language.Decorate(&language.Stack{Arch: s.arch, Thread: th, Memory: target.MemoryOf(process{s}, th), Frames: l.frames, FramesAlone: true, Whole: whole && len(l.frames) == n}, l.runtimes)
 	if len(l.frames) > manyFrames { // the next stack is smaller, most likely
 		l.stack.Close()
 		l.stack, l.frames = nil, nil

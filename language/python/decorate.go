@@ -32,7 +32,7 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 		slices.SortStableFunc(d.Groups, func(a, b language.Group) int { return cmp.Compare(place(&a.Anchor), place(&b.Anchor)) })
 	}
 	d.Own = r.own(s, d.Groups)
-	if o != nil {
+	if o != nil && !s.FramesAlone {
 		d.Thread = r.about(o, s, states, within, d.Groups)
 	}
 	return d, err
