@@ -28,7 +28,7 @@ type About struct {
 	// Refused reports whether a debug file was found for a module that is another build's: then a
 	// warning has said so.
 	Refused func(m *target.Module) bool
-	// Languages are those whose frames have names unasked: their run times were found.
+	// Languages have run times in the process, so that their frames have names unasked.
 	Languages []string
 	Live      bool // the process runs on this machine
 	// Registered says that frames are in code which the process has told debuggers or perf of.
