@@ -287,7 +287,7 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 	}
 	// A walk reads memory as it needs it: walk all stacks, for the file to have it.
 	var unwalked []report.Source
-	if partly := unread || len(flags.TIDs) > 0 || flags.MaxFrames > 0 || len(flags.Order) > 0; partly || flags.Sum.Goroutines {
+	if partly := unread || len(flags.TIDs) > 0 || flags.MaxFrames > 0 || len(flags.Order) > 0; partly || flags.Sum.Goroutines || flags.Sum.Tasks {
 		unwalked = append(unwalked, process)
 		if partly && flags.Sum.Goroutines {
 			unwalked = append(unwalked, s)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -76,5 +79,32 @@ func TestSavedLanguages(t *testing.T) {
 	}
 	if locals, _, err := commandtest.Run("open", file, "--locals"); err != nil || !strings.Contains(locals, variable) {
 		t.Errorf("%v: --locals does not show the languages' variables:\n%s", err, locals)
+	}
+}
+
+// A snapshot that is saved beside a list of tasks has the threads' frames, too: Python's own here,
+// without the process.
+func TestSavedPython(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "waits.py")
+	text := "import sys\ndef inner():\n  print('ready', flush=True)\n  sys.stdin.read()\ndef outer():\n  inner()\nouter()\n"
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := "inner at " + source + ":4\nouter at " + source + ":6\n<module> at " + source + ":7\n"
+	for _, with := range []string{"--tasks", "--merge", "--locals", "--max-frames=1"} {
+		p := gdbtest.StartRunning(t, gdbtest.Tool(t, "/usr/bin/python3"), source)
+		file := filepath.Join(t.TempDir(), "snapshot")
+		if _, warnings, err := commandtest.Run("attach", strconv.Itoa(p.PID), with, "--save", file); err != nil {
+			t.Fatalf("%s: %v\n%s", with, err, warnings)
+		}
+		p.Exit(t)
+		out, warnings, err := commandtest.Run("open", file)
+		got := ""
+		for _, m := range regexp.MustCompile(`(?m)^#\d+ +(.*) \[python\]$`).FindAllStringSubmatch(out, -1) {
+			got += m[1] + "\n"
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: %v: frames\n%swant\n%s%s", with, err, got, want, warnings)
+		}
 	}
 }
