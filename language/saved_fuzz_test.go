@@ -29,6 +29,18 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
+// FuzzRestoreTasks restores lists of tasks that are anything.
+func FuzzRestoreTasks(f *testing.F) {
+	text, err := language.SaveTasks([]language.TaskList{{Language: "x", Tasks: []language.Task{{ID: 1, Frames: []language.Frame{{Function: "f"}}, AwaitedBy: []uint64{2}}}, Error: "one is missing"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		bounds.Hold(t, 4<<20+512*len(text), func() { language.RestoreTasks(text) })
+	})
+}
+
 // registerless is a thread without registers.
 type registerless struct{}
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
@@ -90,7 +91,7 @@ func layoutOf(p *language.Process, m *target.Module, im *elf.Image, bias, runtim
 
 // libraryName tells the release from names of files: python3.11, libpython3.11.so.1.0,
 // libpython3.8d.so.
-var libraryName = regexp.MustCompile(`python3\.(\d{1,2})[a-z]*(\.so|\.a|$)`)
+var libraryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`python3\.(\d{1,2})[a-z]*(\.so|\.a|$)`) })
 
 // release returns the minor release of a run time.
 func release(p *language.Process, m *target.Module, im *elf.Image, bias uint64) (minor int, ok bool) {
@@ -111,7 +112,7 @@ func release(p *language.Process, m *target.Module, im *elf.Image, bias uint64) 
 		}
 	}
 	for _, name := range []string{im.SOName(), m.Path} {
-		if found := libraryName.FindStringSubmatch(name); found != nil {
+		if found := libraryName().FindStringSubmatch(name); found != nil {
 			minor, err := strconv.Atoi(found[1])
 			return minor, err == nil
 		}

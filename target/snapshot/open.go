@@ -21,6 +21,7 @@ type Target struct {
 	Pause      time.Duration // see [Snapshot]
 	Consistent bool          // see [Snapshot]
 	Monotonic  time.Duration // see [Snapshot]
+	Tasks      []byte        // see [Snapshot]
 	// Listed has the files that had code mapped when the snapshot was taken.
 	Listed []Module
 
@@ -74,7 +75,7 @@ func fromCore(c *core.Target, name string) (*Target, error) {
 		c.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t := &Target{Target: c, Taken: n.Taken, Pause: time.Duration(n.PauseNS), Consistent: n.Consistent, Monotonic: time.Duration(max(n.MonotonicNS, 0)), arch: c.Arch()}
+	t := &Target{Target: c, Taken: n.Taken, Pause: time.Duration(n.PauseNS), Consistent: n.Consistent, Monotonic: time.Duration(max(n.MonotonicNS, 0)), Tasks: n.Tasks, arch: c.Arch()}
 	if n.CodeMask != 0 {
 		t.arch = t.arch.WithAddressMask(uint64(n.CodeMask))
 	}

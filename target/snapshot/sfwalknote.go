@@ -42,6 +42,8 @@ type note struct {
 	Threads     []threadNote `json:"threads"`   // in the order of the NT_PRSTATUS notes
 	Modules     []moduleNote `json:"modules"`
 	Late        []lateNote   `json:"late,omitempty"`
+	// Tasks is Snapshot.Tasks.
+	Tasks json.RawMessage `json:"tasks,omitempty"`
 }
 
 type threadNote struct {
@@ -87,7 +89,7 @@ func (h *hex) UnmarshalText(text []byte) error {
 // note makes the note of a snapshot.
 func (s *Snapshot) note() ([]byte, error) {
 	n := note{
-		Version: Version, Taken: s.Taken.UTC(), PauseNS: int64(s.Pause), Consistent: s.Consistent, MonotonicNS: int64(s.Monotonic),
+		Version: Version, Taken: s.Taken.UTC(), PauseNS: int64(s.Pause), Consistent: s.Consistent, MonotonicNS: int64(s.Monotonic), Tasks: s.Tasks,
 		Exe: s.Exe, CodeMask: hex(s.Arch.AddressMask), Threads: []threadNote{}, Modules: []moduleNote{},
 	}
 	all := kernelRegisters(s.Arch)

@@ -35,6 +35,9 @@ type Snapshot struct {
 	Modules []Module // the mapped files that have code, ascending by Lo
 	Memory  []Block  // what was copied, ascending, disjoint
 	Files   []File   // mapped files that will not be found at their paths
+	// Tasks are the tasks of languages, coroutines and the like, as the maker has listed them: JSON
+	// that this package does not read; nil if it has not.
+	Tasks []byte
 	// Auxv is the auxiliary vector as the kernel gives it (/proc/PID/auxv). Debuggers find the
 	// program, the dynamic linker and the vDSO by it.
 	Auxv []byte

@@ -25,6 +25,9 @@ type KeptLanguages struct {
 	mu   sync.Mutex
 	size int
 	of   map[int][]byte // by thread ID; nil for what is too large
+
+	tasks   []byte // nil if none were listed, or they are too large
+	noTasks error  // why they are not kept
 }
 
 // NewKeptLanguages returns a KeptLanguages that has nothing.
@@ -46,6 +49,23 @@ func (k *KeptLanguages) keep(s *language.Stack, runtimes []language.Named, d *la
 	}
 	k.size += len(text)
 	k.of[tid] = text
+}
+
+// keepTasks keeps the tasks of all run times. A nil *KeptLanguages keeps nothing.
+func (k *KeptLanguages) keepTasks(lists []language.TaskList) {
+	if k == nil {
+		return
+	}
+	if k.tasks, k.noTasks = language.SaveTasks(lists); k.noTasks != nil {
+		k.tasks = nil
+	}
+}
+
+// AddTasksTo adds the tasks that were kept to a snapshot of the same process. The error says why
+// they are not there.
+func (k *KeptLanguages) AddTasksTo(s *snapshot.Snapshot) error {
+	s.Tasks = k.tasks
+	return k.noTasks
 }
 
 // AddTo adds what was kept to a snapshot of the same process. It returns the number of the threads

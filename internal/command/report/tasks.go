@@ -40,57 +40,34 @@ const (
 	maxTaskFrames = 1 << 22
 )
 
+// TaskSaver is a [Source] that may have the tasks that languages listed when it was copied.
+type TaskSaver interface {
+	// Tasks returns what [language.SaveTasks] has made; nil if there is nothing.
+	Tasks() []byte
+}
+
 // TasksOf returns a document with the tasks of all languages in a process, all of one moment where
 // the process allows it.
 func TasksOf(s Source, flags *Flags) (*Document, error) {
-	found := newLanguages(s, flags, true)
 	doc := &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: []Thread{}, Tasks: []Task{}}
 	aboutSource(s, flags, doc)
-	taskers := 0
-	for _, r := range found.runtimes {
-		if _, ok := r.Runtime.(language.Tasker); ok {
-			taskers++
-		}
-	}
-	if taskers == 0 {
-		err := errors.New("--tasks: the process has no run time of a language that has tasks (asyncio's, virtual threads)")
-		for _, text := range found.failed {
-			err = fmt.Errorf("%w\n%s", err, text)
-		}
+	lists, warnings, err := taskLists(s, flags)
+	if err != nil {
 		return nil, err
 	}
-	lists, errs := make([][]language.Task, len(found.runtimes)), make([]error, len(found.runtimes))
-	read := func(m target.Memory) {
-		for i, r := range found.runtimes {
-			if t, ok := r.Runtime.(language.Tasker); ok {
-				lists[i], errs[i] = tasksOf(t, m)
-			}
-		}
-	}
-	memory := s.Memory()
-	if h, ok := s.(goroutines.Holder); ok {
-		memory = h.Now() // the copies of Memory are for stacks
-	}
-	if h, ok := s.(Retaker); ok && h.OneMoment() {
-		read(memory) // what does not change need not be read while the process is held
-		if err := h.Retake(func() { read(memory) }); err != nil {
-			found.failed = append(found.failed, fmt.Sprintf("the tasks are of different moments: %v", err))
-		}
-	} else {
-		read(memory)
-	}
+	flags.Kept.keepTasks(lists)
 	frames := 0
-	for i, r := range found.runtimes {
-		if errs[i] != nil {
-			found.failed = append(found.failed, fmt.Sprintf("some tasks of %s are missing: %v", r.Language, errs[i]))
+	for i, list := range lists {
+		if list.Error != "" {
+			warnings = append(warnings, fmt.Sprintf("some tasks of %s are missing: %s", list.Language, list.Error))
 		}
-		for j := range lists[i] {
+		for j := range list.Tasks {
 			if len(doc.Tasks) == maxTasks || frames > maxTaskFrames {
-				found.failed = append(found.failed, fmt.Sprintf("there are more than %d tasks, or %d frames of these: the others are left out", maxTasks, maxTaskFrames))
+				warnings = append(warnings, fmt.Sprintf("there are more than %d tasks, or %d frames of these: the others are left out", maxTasks, maxTaskFrames))
 				break
 			}
-			t := &lists[i][j]
-			x := Task{ID: address.At(t.ID), Language: r.Language, Name: t.Name, Kind: t.Kind, State: t.State, TID: t.Thread, Frames: []TaskFrame{}, Error: t.Early, Runtime: i}
+			t := &list.Tasks[j]
+			x := Task{ID: address.At(t.ID), Language: list.Language, Name: t.Name, Kind: t.Kind, State: t.State, TID: t.Thread, Frames: []TaskFrame{}, Error: t.Early, Runtime: i}
 			for _, id := range t.AwaitedBy {
 				x.AwaitedBy = append(x.AwaitedBy, address.At(id))
 			}
@@ -105,16 +82,62 @@ func TasksOf(s Source, flags *Flags) (*Document, error) {
 		}
 	}
 	finish(s, doc)
-	doc.Warnings = append(s.Warnings(), found.warnings()...)
+	doc.Warnings = append(s.Warnings(), warnings...)
 	return doc, nil
 }
 
-// tasksOf has one run time list its tasks. A decorator that fails has none.
-func tasksOf(r language.Tasker, m target.Memory) (list []language.Task, err error) {
+// taskLists returns the tasks of each run time of a process.
+func taskLists(s Source, flags *Flags) (lists []language.TaskList, warnings []string, err error) {
+	if from, ok := s.(TaskSaver); ok && from.Tasks() != nil {
+		lists, err = language.RestoreTasks(from.Tasks())
+		return lists, nil, err
+	}
+	found := newLanguages(s, flags, true)
+	var taskers []language.Tasker
+	for _, r := range found.runtimes {
+		if t, ok := r.Runtime.(language.Tasker); ok {
+			taskers, lists = append(taskers, t), append(lists, language.TaskList{Language: r.Language})
+		}
+	}
+	if len(taskers) == 0 {
+		err := errors.New("--tasks: the process has no run time of a language that has tasks (asyncio's, virtual threads)")
+		for _, text := range found.failed {
+			err = fmt.Errorf("%w\n%s", err, text)
+		}
+		if _, ok := s.(TaskSaver); ok {
+			err = fmt.Errorf("%w: the snapshot has tasks if it was saved by attach --tasks --save", err)
+		}
+		return nil, nil, err
+	}
+	read := func(m target.Memory) {
+		for i, t := range taskers {
+			lists[i].Tasks, lists[i].Error = tasksOf(t, m)
+		}
+	}
+	memory := s.Memory()
+	if h, ok := s.(goroutines.Holder); ok {
+		memory = h.Now() // the copies of Memory are for stacks
+	}
+	read(memory)
+	if h, ok := s.(Retaker); ok && h.OneMoment() { // what does not change was read while the process ran
+		if err := h.Retake(func() { read(memory) }); err != nil {
+			found.failed = append(found.failed, fmt.Sprintf("the tasks are of different moments: %v", err))
+		}
+	}
+	return lists, found.warnings(), nil
+}
+
+// tasksOf has one run time list its tasks, and says why some are missing. A decorator that fails has
+// none.
+func tasksOf(r language.Tasker, m target.Memory) (list []language.Task, missing string) {
 	defer func() {
 		if x := recover(); x != nil {
-			list, err = nil, fmt.Errorf("the decorator has failed: %v", x)
+			list, missing = nil, fmt.Sprintf("the decorator has failed: %v", x)
 		}
 	}()
-	return r.Tasks(m)
+	list, err := r.Tasks(m)
+	if err != nil {
+		missing = err.Error()
+	}
+	return list, missing
 }

@@ -2,6 +2,7 @@ package stacks_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,6 +58,20 @@ func TestAttachTasks(t *testing.T) {
 		if !strings.Contains(text, strconv.Quote(name)) {
 			t.Errorf("no %q:\n%s", name, text)
 		}
+	}
+	// They are the same when the process is gone.
+	saved := filepath.Join(t.TempDir(), "snapshot")
+	first, stderr, err := commandtest.Run("attach", pid, "--tasks", "--save", saved)
+	if err != nil {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	p.Exit(t)
+	again, stderr, err := commandtest.Run("open", saved, "--tasks")
+	if err != nil || !strings.HasSuffix(again, first) || first != text {
+		t.Errorf("%v %s\n%s\nsaved:\n%s", err, stderr, again, first)
+	}
+	if again, stderr, err = commandtest.Run("open", saved); err != nil || !strings.Contains(again, "[python]") {
+		t.Errorf("%v %s\n%s", err, stderr, again)
 	}
 	// The process has no tasks of a run time that is not there.
 	other := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"1"})

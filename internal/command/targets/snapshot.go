@@ -47,6 +47,9 @@ func (s *SnapshotFile) Mark(of target.Thread, th *report.Thread) {
 // Languages implements [report.Decorated].
 func (s *SnapshotFile) Languages(of target.Thread) []byte { return of.(*snapshot.Thread).Languages }
 
+// Tasks implements [report.TaskSaver].
+func (s *SnapshotFile) Tasks() []byte { return s.Target.Tasks }
+
 // OneMoment implements [report.Momentary].
 func (s *SnapshotFile) OneMoment() bool { return s.Consistent }
 
