@@ -127,8 +127,8 @@ func taskLists(s Source, flags *Flags) (lists []language.TaskList, warnings []st
 	return lists, found.warnings(), nil
 }
 
-// tasksOf has one run time list its tasks, and says why some are missing. A decorator that fails has
-// none.
+// tasksOf has one run time list its tasks, and says why some are missing. A decorator that fails
+// has none.
 func tasksOf(r language.Tasker, m target.Memory) (list []language.Task, missing string) {
 	defer func() {
 		if x := recover(); x != nil {
