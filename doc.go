@@ -12,6 +12,7 @@
 //	logical          stacks with inlined and tail-called frames; all that a debugger shows of one
 //	language         frames of languages, such as Python's and Java's, in the place of physical ones
 //	language/decorators  the usual list of decorators
+//	language/java    Java's, as HotSpot runs it
 //	language/python  Python's, as CPython runs it
 //	value            arguments and local variables of frames
 //	value/printers   how values of libraries and languages are written: the list of printers

@@ -3,8 +3,9 @@ package decorators
 
 import (
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/java"
 	"github.com/sfwalk/sfwalk/language/python"
 )
 
 // Usual returns them.
-func Usual() []language.Decorator { return []language.Decorator{python.Decorator{}} }
+func Usual() []language.Decorator { return []language.Decorator{python.Decorator{}, java.Decorator{}} }

@@ -1,0 +1,183 @@
+package java_test
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/java"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// told returns what Java knows of each thread of a process, by the threads' IDs.
+func told(t *testing.T, pid int) map[int]*language.Thread {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[int]*language.Thread{}
+	for _, th := range threads {
+		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th)}
+		for f, err := range stack.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Frames = append(s.Frames, f)
+		}
+		if d := language.Decorate(s, runtimes); d != nil {
+			all[th.ID()] = &d.Threads[0].Thread
+		}
+	}
+	return all
+}
+
+// printed is a thread as jcmd prints it.
+type printed struct {
+	name, state string
+	daemon      bool
+	waits       []uint64 // objects
+	held        []uint64
+}
+
+var (
+	threadLine = regexp.MustCompile(`^"(.*)" #\d+ (?:\[\d+\] )?(daemon )?.* nid=(\w+) `)
+	stateLine  = regexp.MustCompile(`^   java.lang.Thread.State: (.*)`)
+	lockLine   = regexp.MustCompile(`^\t- (waiting to lock|waiting on|parking to wait for|locked) +<(0x\w+)>`)
+	ownerLine  = regexp.MustCompile(`^  which is held by "(.*)"`)
+	cycleLine  = regexp.MustCompile(`^"(.*)":$`)
+)
+
+// print has jcmd print the threads of a process by their IDs, and who holds what a thread waits for
+// in a deadlock, by names.
+func print(t *testing.T, pid int) (all map[int]*printed, owners map[string]string) {
+	t.Helper()
+	out, err := exec.Command(gdbtest.Tool(t, "jcmd"), strconv.Itoa(pid), "Thread.print", "-l").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, owners = map[int]*printed{}, map[string]string{}
+	var th *printed
+	cycle := ""
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimRight(line, "\n")
+		if m := threadLine.FindStringSubmatch(line); m != nil {
+			id, err := strconv.ParseInt(m[3], 0, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			th = &printed{name: m[1], daemon: m[2] != ""}
+			all[int(id)] = th
+		} else if m := cycleLine.FindStringSubmatch(line); m != nil {
+			cycle, th = m[1], &printed{}
+		} else if m := ownerLine.FindStringSubmatch(line); m != nil {
+			owners[cycle] = m[1]
+		} else if m := stateLine.FindStringSubmatch(line); m != nil && th != nil {
+			th.state = m[1]
+		} else if m := lockLine.FindStringSubmatch(line); m != nil && th != nil {
+			object, err := strconv.ParseUint(m[2], 0, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m[1] != "locked" {
+				th.waits = append(th.waits, object)
+			} else if !slices.Contains(th.held, object) && !slices.Contains(th.waits, object) {
+				th.held = append(th.held, object) // Object.wait has let go of it
+			}
+		}
+	}
+	return all, owners
+}
+
+// variants are the ways in which objects and locks lie in memory.
+var variants = map[string][]string{
+	"usual":              nil,
+	"wide references":    {"-XX:-UseCompressedOops"},
+	"ZGC":                {"-XX:+UseZGC"},
+	"serial, interprets": {"-XX:+UseSerialGC", "-Xint"},
+}
+
+// TestThreads holds names, states and locks of threads against what the virtual machine itself
+// prints.
+func TestThreads(t *testing.T) {
+	program, err := filepath.Abs("testdata/Locks.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, flags := range variants {
+		t.Run(name, func(t *testing.T) {
+			args := append(slices.Clone(flags), "-XX:+IgnoreUnrecognizedVMOptions", "-Xmx128m", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", program)
+			p := gdbtest.StartRunning(t, gdbtest.Tool(t, "java"), args...)
+			want, owners := print(t, p.PID)
+			got := told(t, p.PID)
+			names, compared := map[int]string{}, 0
+			for id, w := range want {
+				names[id] = w.name
+			}
+			for id, w := range want {
+				g := got[id]
+				if g == nil {
+					t.Errorf("%d %q: nothing is told", id, w.name)
+					continue
+				}
+				state := w.state
+				if w.daemon {
+					state = "daemon, " + state
+				}
+				said, _, _ := strings.Cut(g.State, ", compiles")
+				if g.Name != w.name || said != state {
+					t.Errorf("%d: %q %q, jcmd has %q %q", id, g.Name, g.State, w.name, state)
+				}
+				waits, held := objects(g.Waits), objects(g.Holds)
+				slices.Sort(w.waits)
+				slices.Sort(w.held)
+				if !slices.Equal(waits, w.waits) {
+					t.Errorf("%q waits for %#x, jcmd has %#x", w.name, waits, w.waits)
+				}
+				if !slices.Equal(held, w.held) {
+					t.Errorf("%q holds %#x, jcmd has %#x", w.name, held, w.held)
+				}
+				if owner := owners[w.name]; owner != "" && (len(g.Waits) != 1 || names[g.Waits[0].Owner] != owner) {
+					t.Errorf("%q waits for %+v, jcmd has it held by %q", w.name, g.Waits, owner)
+				} else if owner != "" {
+					compared++
+				}
+			}
+			if compared != 4 || len(want) < 15 {
+				t.Errorf("jcmd tells %d threads, and %d of deadlocks", len(want), compared)
+			}
+		})
+	}
+}
+
+// objects returns the addresses of locks in their order.
+func objects(list []language.Lock) (all []uint64) {
+	for _, l := range list {
+		all = append(all, l.Address)
+	}
+	slices.Sort(all)
+	return all
+}
