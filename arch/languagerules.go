@@ -14,6 +14,8 @@ type LanguageRules struct {
 	// ThreadPointer are the registers that together hold the address of a thread's own storage, the
 	// one with the upper bits first.
 	ThreadPointer []trad.Reg
+	// JavaInterpreter is what HotSpot's interpreter keeps in registers; nil if that is not known.
+	JavaInterpreter *JavaInterpreter
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -54,4 +56,11 @@ type Handlers struct {
 	// Registers is how many registers' places a struct _Unwind_Context begins with (libgcc's
 	// unwind-dw2.c).
 	Registers int
+}
+
+// JavaInterpreter has the registers of HotSpot's interpreter, as its sources for the processor name
+// them. They hold what their names say in some of the code only.
+type JavaInterpreter struct {
+	Bytecode trad.Reg // the address of the bytecode that runs: rbcp, r13
+	Method   trad.Reg // the method, while its frame is made: rmethod, rbx
 }

@@ -105,6 +105,9 @@ type Frame struct {
 	// Place is the address of the record, or of the code, by which the frame was found; 0 if there
 	// is none. It is shown by --explain.
 	Place uint64 `json:"place,omitempty"`
+	// Guess says that the frame, or its line, need not be right: it was noted for another place in
+	// the code.
+	Guess bool `json:"guess,omitempty"`
 	// MovedOn says that the frame was read at another moment than the stack.
 	MovedOn bool `json:"moved_on,omitempty"`
 	// Args is nil if none were asked for, or the language does not know them.

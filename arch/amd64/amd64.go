@@ -174,14 +174,15 @@ var Arch = &arch.Arch{
 	},
 
 	LanguageRules: arch.LanguageRules{
-		Handlers:      arch.Handlers{Data: []trad.Reg{RAX, RDX}, Registers: 18},
-		ThreadPointer: []trad.Reg{FSBase},
-		Calls:         systemV{},
-		VectorBytes:   x86.VectorBytes,
-		VectorCode:    decoder.VectorCode,
-		LongDouble:    abi.X87,
-		MaxAlign:      16,
-		CharSigned:    true,
+		Handlers:        arch.Handlers{Data: []trad.Reg{RAX, RDX}, Registers: 18},
+		ThreadPointer:   []trad.Reg{FSBase},
+		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX},
+		Calls:           systemV{},
+		VectorBytes:     x86.VectorBytes,
+		VectorCode:      decoder.VectorCode,
+		LongDouble:      abi.X87,
+		MaxAlign:        16,
+		CharSigned:      true,
 	},
 }
 

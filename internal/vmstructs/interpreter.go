@@ -32,6 +32,10 @@ type Codelet struct {
 	Name   string
 }
 
+// IsEntry reports whether a method is entered here: control comes as by a call, and there is no
+// frame at first.
+func (c *Codelet) IsEntry() bool { return strings.HasPrefix(c.Name, "method entry point") }
+
 // Interpreter returns where the interpreter's code is.
 func (t *Needed) Interpreter() *Interpreter {
 	x := &Interpreter{}

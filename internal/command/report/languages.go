@@ -202,7 +202,7 @@ func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place
 		x := Frame{
 			Level: last.Level, Type: Language, PC: last.PC, CFA: last.CFA,
 			Function: p.Function, File: p.File, Line: p.Line,
-			Language: p.Language, Kind: p.Kind, MovedOn: p.MovedOn || f.MovedOn(),
+			Language: p.Language, Kind: p.Kind, Guess: p.Guess, MovedOn: p.MovedOn || f.MovedOn(),
 			Holds: waits.Locks(p.Holds),
 		}
 		x.Shown = w.Flags.Values.OfLanguage(&p.Frame, w.Flags.JSON)

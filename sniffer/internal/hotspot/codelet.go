@@ -1,8 +1,6 @@
 package hotspot
 
 import (
-	"strings"
-
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/trad"
@@ -13,7 +11,6 @@ import (
 // entry as by a call, before there is a frame.
 
 const (
-	entryName     = "method entry point"
 	exceptionName = "exception handling"
 )
 
@@ -36,7 +33,7 @@ func (vm *machine) atCodelet(q *frame.Query, r *vmstructs.Reader, row trad.Row) 
 	code := make([]byte, min(hi-lo, maxCode))
 	n, _ := q.Memory.ReadMemory(lo, code)
 	code = code[:n]
-	if strings.HasPrefix(name, entryName) {
+	if c.IsEntry() {
 		read, steps, why := a.ReadFrame(code, lo, q.PC)
 		q.CountSearched(steps + n/readOver)
 		known := why == "" && read.Flags&trad.Guess == 0 && read.RA.Kind != trad.NotTracked && read.CFA.Kind == trad.InReg

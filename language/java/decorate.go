@@ -1,0 +1,77 @@
+package java
+
+import (
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// Decorate implements [language.Runtime].
+func (vm *machine) Decorate(s *language.Stack) (*language.Decoration, error) {
+	r := &vmstructs.Reader{Memory: s.Memory, Order: s.Arch.Order}
+	interpreter, bytes, interprets := vm.code.Code(r)
+	callStub, _ := r.Word(vm.callStub.Offset)
+	var d language.Decoration
+	for level, f := range s.Frames {
+		if f.Type() != frame.Normal {
+			continue
+		}
+		pc := f.AddressInBlock()
+		if m := f.Module(); m != nil {
+			// What the machine does between calls of Java, and before the first one, is its own.
+			if m == vm.module && len(d.Groups) > 0 {
+				d.Own = append(d.Own, level)
+			}
+			continue
+		}
+		name := ""
+		var frames []language.Frame
+		switch {
+		case interprets && pc-interpreter < bytes:
+			if frames = vm.interpretedFrame(r, s.Arch, f); frames == nil {
+				name = "Interpreter"
+			}
+		case callStub != 0 && f.PC() == callStub:
+			name = "call_stub"
+			d.Own = append(d.Own, level)
+		default:
+			b, err := vm.blobs.Find(r, pc, nil)
+			if err != nil && b.At == 0 {
+				continue
+			}
+			if name = vm.nameOf(r, &b); name == "nmethod" || name == "native nmethod" {
+				if frames = vm.compiledFrames(r, f, &b); frames != nil {
+					name = ""
+				}
+			}
+		}
+		if frames != nil {
+			cfa, _ := f.CFA()
+			d.Groups = append(d.Groups, language.Group{Anchor: language.Anchor{Level: level, PC: f.PC(), CFA: cfa}, Frames: frames})
+		} else if name != "" {
+			if d.Names == nil {
+				d.Names = map[int]string{}
+			}
+			d.Names[level] = name
+		}
+	}
+	told := false
+	if !s.FramesAlone {
+		if t := vm.threads.tell(s); t != nil {
+			d.Thread, told = *t, true
+		}
+	}
+	if len(d.Groups) == 0 && d.Names == nil && !told {
+		return nil, nil
+	}
+	return &d, nil
+}
+
+// nameOf returns the name of a piece of code.
+func (vm *machine) nameOf(r *vmstructs.Reader, b *vmstructs.Blob) string {
+	at, ok := r.Pointer(b.At, vm.blobName)
+	if !ok {
+		return ""
+	}
+	return r.Name(at)
+}

@@ -1,0 +1,50 @@
+package java
+
+import (
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Decorator is Java's.
+type Decorator struct{}
+
+func (Decorator) Name() string { return "java" }
+
+// Find returns the virtual machine that a module is.
+func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime, error) {
+	if !vmstructs.In(m) {
+		return nil, nil
+	}
+	t, err := vmstructs.Of(p.Modules, p.Memory, p.Arch)
+	if err != nil {
+		return nil, err
+	}
+	r := &vmstructs.Reader{Memory: p.Modules.MemoryOr(p.Memory), Order: p.Arch.Order}
+	l, err := layOut(t, release(r, t))
+	if err != nil {
+		return nil, err
+	}
+	return []language.Runtime{&machine{layout: l, module: m, threads: newThreads(t)}}, nil
+}
+
+// machine is a virtual machine.
+type machine struct {
+	*layout
+	module  *target.Module
+	methods methods
+	threads *threads
+}
+
+// release returns the release of Java that a virtual machine is of; 0 if that is not known.
+func release(r *vmstructs.Reader, t *vmstructs.Tables) int {
+	if _, ok := t.Fields["CodeCache::_heap"]; ok {
+		return 8 // these call themselves 25
+	}
+	f, ok := t.Fields["Abstract_VM_Version::_vm_major_version"]
+	n, known := r.Number(0, f)
+	if !ok || !known {
+		return 0
+	}
+	return int(n)
+}

@@ -1,0 +1,138 @@
+package java
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+const imageAt = 0x10000
+
+// image is memory from imageAt on.
+type image []byte
+
+func (m image) ReadMemory(addr uint64, p []byte) (int, error) {
+	if addr < imageAt || addr-imageAt >= uint64(len(m)) {
+		return 0, target.ErrUnmapped
+	}
+	if n := copy(p, m[addr-imageAt:]); n < len(p) {
+		return n, target.ErrUnmapped
+	}
+	return len(p), nil
+}
+
+func at(offset uint64, size int) vmstructs.Field {
+	return vmstructs.Field{Offset: offset, Size: size}
+}
+
+// small is a virtual machine whose structures are as small as they can be.
+func small() *machine {
+	l := &layout{
+		constMethod: at(0, 8), access: at(8, 4),
+		pool: at(0, 8), words: at(8, 4), codeSize: at(12, 2), name: at(14, 2), flags: at(16, 4), constMethodBytes: 24, hasLines: 1,
+		holder: at(0, 8), poolLength: at(8, 4), source: at(12, 2), poolBytes: 16,
+		className: at(0, 8), symbolLength: at(0, 2), symbolBody: at(2, 1),
+	}
+	l.compiled = compiledLayout{
+		method: at(0, 8), pcs: at(8, 4), pcsEnd: at(12, 4), scopes: at(16, 4), metadata: at(20, 4),
+		pcDesc: 8, pcOffset: at(0, 4), pcScope: at(4, 4), least: 1,
+	}
+	return &machine{layout: l}
+}
+
+// An image of a compiled method handle, in which check is inlined, both of a.Server.
+const (
+	nmethodAt = 0x40
+	handleAt  = 0x100
+	checkAt   = 0x180
+	poolAt    = 0x200
+	holderAt  = 0x280
+	codeAt    = 0x4000
+)
+
+func compiled() image {
+	m := make(image, 0x300)
+	order := binary.LittleEndian
+	put := func(at int, v uint64) { order.PutUint64(m[at:], v) }
+	put4 := func(at int, v uint32) { order.PutUint32(m[at:], v) }
+	symbol := func(at int, s string) uint64 {
+		order.PutUint16(m[at:], uint16(len(s)))
+		copy(m[at+2:], s)
+		return imageAt + uint64(at)
+	}
+	put(nmethodAt, imageAt+handleAt)
+	put4(nmethodAt+8, 0x20)  // two places
+	put4(nmethodAt+12, 0x30) // up to here
+	put4(nmethodAt+16, 0x30) // the scopes
+	put4(nmethodAt+20, 0x40) // methods
+	put4(nmethodAt+0x20, 16)
+	put4(nmethodAt+0x24, 1)
+	put4(nmethodAt+0x28, 32)
+	put4(nmethodAt+0x2c, 7)
+	copy(m[nmethodAt+0x31:], []byte{1, 2, 1 + 1 + 4, 1, 1, 1})     // handle, at bytecode 4
+	copy(m[nmethodAt+0x37:], []byte{1 + 1, 3, 1 + 1 + 2, 1, 1, 1}) // check, at bytecode 2
+	put(nmethodAt+0x40, imageAt+handleAt)
+	put(nmethodAt+0x48, imageAt+checkAt)
+	for i, base := range []int{handleAt, checkAt} {
+		put(base, imageAt+uint64(base)+16)
+		put(base+16, imageAt+poolAt)
+		put4(base+24, 5)
+		order.PutUint16(m[base+28:], 6)
+		order.PutUint16(m[base+30:], uint16(1+i))
+		put4(base+32, 1)
+		copy(m[base+46:], []byte{3<<3 | 5, 0}) // line 5 from bytecode 3 on
+	}
+	put(poolAt, imageAt+holderAt)
+	put4(poolAt+8, 4)
+	order.PutUint16(m[poolAt+12:], 3)
+	put(poolAt+24, symbol(0x2c0, "handle"))
+	put(poolAt+32, symbol(0x2d0, "check"))
+	put(poolAt+40, symbol(0x2e0, "Server.java"))
+	put(holderAt, symbol(0x290, "a/Server"))
+	return m
+}
+
+func (m image) frames(pc uint64, exact bool) (list []string) {
+	vm := small()
+	r := &vmstructs.Reader{Memory: m, Order: binary.LittleEndian}
+	b := &vmstructs.Blob{At: imageAt + nmethodAt, Lo: codeAt, Hi: codeAt + 64}
+	vm.method(r, imageAt+handleAt)
+	scope, ok := vm.scopeAt(r, b, pc, exact)
+	if !ok {
+		return nil
+	}
+	for _, f := range vm.scopes(r, b, scope) {
+		list = append(list, written(f.Function, f.File, f.Line))
+	}
+	return list
+}
+
+func written(function, file string, line int) string {
+	return function + " " + file + ":" + string(rune('0'+line%10))
+}
+
+// The image that the fuzz test begins with is a good one.
+func TestMade(t *testing.T) {
+	m := compiled()
+	for _, c := range []struct {
+		pc    uint64
+		exact bool
+		want  int
+	}{{codeAt + 16, true, 1}, {codeAt + 32, true, 2}, {codeAt + 20, true, 0}, {codeAt + 20, false, 2}, {codeAt + 33, false, 0}} {
+		if list := m.frames(c.pc, c.exact); len(list) != c.want || c.want > 0 && list[c.want-1] != "a.Server.handle Server.java:5" || c.want > 1 && list[0] != "a.Server.check Server.java:0" {
+			t.Errorf("%#x, exact: %t: %q, want %d frames", c.pc, c.exact, list, c.want)
+		}
+	}
+}
+
+// FuzzMethods reads the methods of a malicious virtual machine.
+func FuzzMethods(f *testing.F) {
+	f.Add([]byte(compiled()), uint16(32), false)
+	f.Add([]byte(compiled()), uint16(16), true)
+	f.Fuzz(func(t *testing.T, data []byte, pc uint16, exact bool) {
+		bounds.Hold(t, 1<<20+64*len(data), func() { image(data).frames(codeAt+uint64(pc), exact) })
+	})
+}

@@ -1,0 +1,68 @@
+package java
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// The slots of an interpreted frame, words from the frame pointer on. They are the same on amd64
+// and arm64, and in all releases but for the bytecode's.
+const (
+	methodSlot      = -3
+	bytecodeSlot    = -8
+	bytecodeSlotOf8 = -7
+)
+
+// interpretedFrame returns the frame of Java for which an interpreted frame stands; nil if the
+// interpreter is in no method there.
+func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame) []language.Frame {
+	fp, sp := f.Register(a.FP), f.Register(a.SP)
+	cfa, ok := f.CFA()
+	slot := fp.Bits - 8*-methodSlot
+	if ok && fp.Known() && cfa == fp.Bits+uint64(a.FrameRecord) && sp.Known() && !a.InnerThan(slot, sp.Bits) {
+		if at, ok := r.Word(slot); ok {
+			if m := vm.method(r, at); m != nil {
+				return vm.interpreted(m, vm.bytecode(r, a, f, m, fp.Bits))
+			}
+		}
+	}
+	// The frame is not made yet.
+	if a.JavaInterpreter == nil || f.AddressInBlock() != f.PC() {
+		return nil
+	}
+	c, ok := vm.code.Codelet(r, f.PC())
+	if at := f.Register(a.JavaInterpreter.Method); ok && at.Known() && c.IsEntry() {
+		if m := vm.method(r, at.Bits); m != nil {
+			list := vm.interpreted(m, 0)
+			list[0].Guess = true
+			return list
+		}
+	}
+	return nil
+}
+
+func (vm *machine) interpreted(m *method, bci int32) []language.Frame {
+	x := language.Frame{Function: m.function, File: m.file, Kind: "interpreted", Line: vm.line(m, bci)}
+	if m.native {
+		x.Kind, x.File = "native", ""
+	}
+	return []language.Frame{x}
+}
+
+// bytecode returns the index of the bytecode at which an interpreted frame is; -2 if that is not
+// known. The interpreter saves it in the frame before calls, and has it in a register meanwhile.
+func (vm *machine) bytecode(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, m *method, fp uint64) int32 {
+	if j := a.JavaInterpreter; j != nil {
+		if v := f.Register(j.Bytecode); v.Known() && v.Bits-m.codes < m.size {
+			return int32(v.Bits - m.codes)
+		}
+	}
+	for _, slot := range [...]int{bytecodeSlot, bytecodeSlotOf8} {
+		if at, ok := r.Word(fp - 8*uint64(-slot)); ok && at-m.codes < m.size {
+			return int32(at - m.codes)
+		}
+	}
+	return -2
+}

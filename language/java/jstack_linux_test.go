@@ -1,0 +1,160 @@
+package java_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/java"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// frames returns the frames of Java of all threads of a process, as jstack writes them, by the
+// threads' IDs.
+func frames(t *testing.T, pid int) map[int][]string {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
+	if err != nil || len(runtimes) != 1 {
+		t.Fatalf("%d virtual machines, %v", len(runtimes), err)
+	}
+	all := map[int][]string{}
+	for _, th := range threads {
+		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th), Whole: true}
+		for f, err := range stack.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Frames = append(s.Frames, f)
+		}
+		d := language.Decorate(s, runtimes)
+		if d == nil {
+			continue
+		}
+		for _, w := range d.Warnings {
+			t.Error(w)
+		}
+		for level := range s.Frames {
+			if p := d.At[level]; p != nil {
+				for _, f := range p.Frames {
+					all[th.ID()] = append(all[th.ID()], written(&f.Frame))
+				}
+			}
+		}
+	}
+	return all
+}
+
+func written(f *language.Frame) string {
+	at := "Unknown Source"
+	switch {
+	case f.Kind == "native":
+		at = "Native Method"
+	case f.File != "" && f.Line > 0:
+		at = fmt.Sprintf("%s:%d", f.File, f.Line)
+	case f.File != "":
+		at = f.File
+	}
+	return f.Function + "(" + at + ")"
+}
+
+var (
+	nid    = regexp.MustCompile(`nid=(0x[0-9a-f]+|\d+)`)
+	at     = regexp.MustCompile(`(?m)^\tat (.*)$`)
+	module = regexp.MustCompile(`\([a-z.]+@[^/]*/`)
+	loader = regexp.MustCompile(`^[^(]*@[^/(]*/|^app//`)
+)
+
+// jstack returns the frames of all threads that jstack lists.
+func jstack(t *testing.T, pid int) map[int][]string {
+	t.Helper()
+	out, err := exec.Command(gdbtest.Tool(t, "jstack"), strconv.Itoa(pid)).Output()
+	if err != nil {
+		return nil // the virtual machine has not started yet
+	}
+	all := map[int][]string{}
+	for _, text := range strings.Split(string(out), "\n\n") {
+		id := nid.FindStringSubmatch(text)
+		if id == nil {
+			continue
+		}
+		tid, err := strconv.ParseInt(id[1], 0, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range at.FindAllStringSubmatch(text, -1) {
+			all[int(tid)] = append(all[int(tid)], loader.ReplaceAllString(module.ReplaceAllString(m[1], "("), ""))
+		}
+	}
+	return all
+}
+
+// TestJstack compares the frames of all threads that wait with jstack's.
+func TestJstack(t *testing.T) {
+	gdbtest.Later(t, "java")
+	src := gdbtest.Testdata(t, "..", "internal", "command", "stacks", "testdata", "programs", "Waits.java")
+	javac, run := gdbtest.Tool(t, "javac"), gdbtest.Tool(t, "java")
+	dir := t.TempDir()
+	if out, err := exec.Command(javac, "-d", dir, src).CombinedOutput(); err != nil {
+		t.Fatalf("javac: %v\n%s", err, out)
+	}
+	for name, flags := range map[string]string{
+		"compiled":       "",
+		"compiled by C1": "-XX:TieredStopAtLevel=1",
+		"compiled by C2": "-XX:-TieredCompilation",
+		"interpreted":    "-Xint",
+	} {
+		t.Run(name, func(t *testing.T) {
+			// Twelve threads, of which one spins.
+			p := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; exec "+run+" "+flags+" -cp "+dir+" Waits 12 >/dev/null 2>&1")
+			var want map[int][]string
+			gdbtest.Await(t, "all threads wait", func() bool {
+				before := want
+				want = jstack(t, p.PID)
+				ours := 0
+				for tid, list := range want {
+					ours += strings.Count(strings.Join(list, " "), "Waits.end")
+					if len(before[tid]) != len(list) {
+						return false
+					}
+				}
+				return ours == 12
+			})
+			got := frames(t, p.PID)
+			same := 0
+			for tid, list := range want {
+				if len(list) > 0 && strings.HasPrefix(list[0], "Waits.end(Waits.java:3") {
+					continue // it spins
+				}
+				if same++; !slices.Equal(got[tid], list) {
+					t.Errorf("thread %d:\n%s\njstack:\n%s", tid, strings.Join(got[tid], "\n"), strings.Join(list, "\n"))
+				}
+			}
+			if same < 11 {
+				t.Errorf("only %d threads were compared", same)
+			}
+		})
+	}
+}
