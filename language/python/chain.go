@@ -105,7 +105,7 @@ func (c *chain) innermost(at uint64) (frame uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ok, err := c.call(&x)
+	ok, _ := c.call(&x) // one that cannot be read is not there yet
 	c.run, c.seen = nil, loop{}
 	if x.previous == 0 || ok {
 		return x.frame, nil

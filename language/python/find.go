@@ -81,7 +81,7 @@ func layoutOf(p *language.Process, m *target.Module, im *elf.Image, bias, runtim
 		return nil, errors.New("it has Python's run time, but nothing tells its release")
 	}
 	if minor >= 13 {
-		return nil, fmt.Errorf("Python 3.%d has not told the layout of its structures yet: it is just starting, or its memory is not there", minor)
+		return nil, fmt.Errorf("the run time of Python 3.%d has not told the layout of its structures yet: it is just starting, or its memory is not there", minor)
 	}
 	if p.Arch.PtrSize != 8 {
 		return nil, fmt.Errorf("the layout of Python 3.%d is known of 64-bit processors alone", minor)
@@ -147,7 +147,7 @@ func (r *interpreter) check() error {
 	list := append(frames, needed...)
 	for _, f := range list {
 		if !l.has(f) {
-			return fmt.Errorf("Python 3.%d: the offset of %s is not known", l.minor, fieldNames[f])
+			return fmt.Errorf("the layout of Python 3.%d: the offset of %s is not known", l.minor, fieldNames[f])
 		}
 	}
 	word := uint64(r.arch.PtrSize)
@@ -156,7 +156,7 @@ func (r *interpreter) check() error {
 	r.codePart = l.part(word, codeFile, codeName, codeQualifiedName, codeLines, codeFirstLine, codeArguments, codeTLBC, codeHandlers)
 	for _, n := range []int{r.threadPart, r.framePart, r.codePart, l.part(word, unicodeState, unicodeLength)} {
 		if n > maxRecord {
-			return fmt.Errorf("Python 3.%d: its structures are larger than %d bytes", l.minor, maxRecord)
+			return fmt.Errorf("the layout of Python 3.%d: its structures are larger than %d bytes", l.minor, maxRecord)
 		}
 	}
 	return nil

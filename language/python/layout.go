@@ -105,7 +105,7 @@ func told(a *arch.Arch, m target.Memory, runtime uint64) (*layout, error) {
 	}
 	text, err := layouts.ReadFile(fmt.Sprintf("layouts/offsets-3.%d.txt", minor))
 	if err != nil {
-		return nil, fmt.Errorf("Python 3.%d is not known: its _Py_DebugOffsets has fields of its own", minor)
+		return nil, fmt.Errorf("the layout of Python 3.%d is not known: its _Py_DebugOffsets has fields of its own", minor)
 	}
 	names := strings.Fields(string(text))
 	words := make([]byte, 8*len(names))
