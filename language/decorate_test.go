@@ -184,7 +184,7 @@ func TestFind(t *testing.T) {
 	if !slices.Equal(looked, []string{"a", "b", "c"}) || len(found) != 2 || found[0].Language != "a" || found[1].Language != "c" {
 		t.Errorf("%q, %+v", looked, found)
 	}
-	if err == nil || !strings.Contains(err.Error(), "/x: frames of b are not shown: the decorator has failed: no table") || !strings.Contains(err.Error(), "/x: frames of c are not shown: of a release") {
+	if err == nil || !strings.Contains(err.Error(), "/x: frames of b are not shown: the decorator has failed: no table") || !strings.Contains(err.Error(), "/x: frames of c: of a release") {
 		t.Errorf("%v", err)
 	}
 }

@@ -25,7 +25,10 @@ func Find(p *Process, list []Decorator) (runtimes []Named, err error) {
 				continue
 			}
 			found, err := find(d, p, m)
-			if err != nil {
+			switch {
+			case err != nil && len(found) > 0:
+				wrong = append(wrong, fmt.Errorf("%s: frames of %s: %w", m.Path, d.Name(), err))
+			case err != nil:
 				wrong = append(wrong, fmt.Errorf("%s: frames of %s are not shown: %w", m.Path, d.Name(), err))
 			}
 			for _, r := range found {

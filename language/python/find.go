@@ -21,6 +21,14 @@ func (Decorator) Name() string { return "python" }
 
 // Find implements [language.Decorator].
 func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime, error) {
+	return find(p, m, newest)
+}
+
+// newest is the newest minor release whose structures are known.
+const newest = 15
+
+// find finds the run time of a module. A release later than newest is tried with newest's layout.
+func find(p *language.Process, m *target.Module, newest int) ([]language.Runtime, error) {
 	im, bias, err := m.PeekImage()
 	if err != nil {
 		return nil, nil // it is said elsewhere that the file cannot be read
@@ -30,14 +38,49 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, nil
 	}
 	r := &interpreter{arch: p.Arch, module: m, modules: p.Modules, image: im, bias: bias, runtime: at + bias}
-	if r.layout, err = layoutOf(p, m, im, bias, r.runtime); err != nil {
+	if r.layout, err = layoutOf(p, m, im, bias, r.runtime, newest); err != nil {
 		return nil, err
 	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	r.evaluator = symbolAt(im, "_PyEval_EvalFrameDefault", bias)
+	if l := r.layout; l.release != l.minor {
+		if err := r.fits(p.Memory); err != nil {
+			return nil, fmt.Errorf("the layout of Python 3.%d is not known, and the one of 3.%d does not fit: %w", l.release, l.minor, err)
+		}
+		return []language.Runtime{r}, fmt.Errorf("the layout of Python 3.%d is not known: the one of 3.%d fits as far as it was checked", l.release, l.minor)
+	}
 	return []language.Runtime{r}, nil
+}
+
+// fits reports whether the layout leads through all threads of a process, and through the frames of
+// each: the structures lead back to each other, and to code objects.
+func (r *interpreter) fits(of target.Memory) (err error) {
+	const tries = 5 // the process runs meanwhile, and changes its frames
+	m := &memory{Memory: of, order: r.arch.Order, size: r.arch.PtrSize, layout: r.layout}
+	for range tries {
+		frames := 0
+		var wrong error
+		err = r.eachThread(m, func(t *threadState) bool {
+			c := chain{r: r, m: m}
+			wrong = c.read(t)
+			for i := range c.groups {
+				frames += len(c.groups[i].Frames)
+			}
+			return wrong == nil
+		})
+		if err == nil {
+			err = wrong
+		}
+		switch {
+		case err == nil && frames > 0:
+			return nil
+		case err == nil:
+			err = errors.New("no thread has a frame")
+		}
+	}
+	return err
 }
 
 // runtimeAddress returns the link-time address of _PyRuntime.
@@ -71,8 +114,8 @@ func symbolAt(im *elf.Image, name string, bias uint64) span {
 }
 
 // layoutOf returns the layout of a run time: as the process tells it, or by its release.
-func layoutOf(p *language.Process, m *target.Module, im *elf.Image, bias, runtime uint64) (*layout, error) {
-	l, err := told(p.Arch, p.Memory, runtime)
+func layoutOf(p *language.Process, m *target.Module, im *elf.Image, bias, runtime uint64, newest int) (*layout, error) {
+	l, err := told(p.Arch, p.Memory, runtime, newest)
 	if l != nil || err != nil {
 		return l, err
 	}

@@ -14,6 +14,7 @@ import (
 // layout has the offsets of the fields of CPython's structures, of one build.
 type layout struct {
 	minor        int // 3.minor
+	release      int // the minor release of the process; another than minor if that one is not known
 	freeThreaded bool
 	at           [fields]uint64 // by field, bytes; absent where the release lacks it, or it is not known
 }
@@ -47,7 +48,7 @@ func (l *layout) set(name string, offset uint64) error {
 }
 
 func emptyLayout(minor int) *layout {
-	l := &layout{minor: minor}
+	l := &layout{minor: minor, release: minor}
 	for i := range l.at {
 		l.at[i] = absent
 	}
@@ -89,8 +90,9 @@ func tableOf(minor int, variant string) (*layout, error) {
 const cookie = "xdebugpy"
 
 // told reads the layout that the process tells itself, at the address of _PyRuntime. It returns nil
-// if the process tells none: it is of 3.12 or earlier, or the run time is not initialised yet.
-func told(a *arch.Arch, m target.Memory, runtime uint64) (*layout, error) {
+// if the process tells none: it is of 3.12 or earlier, or the run time is not initialised yet. The
+// fields of a release later than newest are taken for newest's, which the caller must check.
+func told(a *arch.Arch, m target.Memory, runtime uint64, newest int) (*layout, error) {
 	var head [16]byte
 	if n, err := m.ReadMemory(runtime, head[:]); n < len(head) {
 		return nil, fmt.Errorf("_PyRuntime at %#x: %w", runtime, err)
@@ -103,6 +105,8 @@ func told(a *arch.Arch, m target.Memory, runtime uint64) (*layout, error) {
 	if version>>32 != 0 || major != 3 {
 		return nil, fmt.Errorf("_Py_DebugOffsets at %#x: the version is %#x, which no release of Python 3 has", runtime, version)
 	}
+	release := minor
+	minor = min(minor, newest)
 	text, err := layouts.ReadFile(fmt.Sprintf("layouts/offsets-3.%d.txt", minor))
 	if err != nil {
 		return nil, fmt.Errorf("the layout of Python 3.%d is not known: its _Py_DebugOffsets has fields of its own", minor)
@@ -113,6 +117,7 @@ func told(a *arch.Arch, m target.Memory, runtime uint64) (*layout, error) {
 		return nil, fmt.Errorf("_Py_DebugOffsets at %#x: %w", runtime, err)
 	}
 	l := emptyLayout(minor)
+	l.release = release
 	for i, name := range names {
 		v := a.Order.Uint64(words[8*i:])
 		switch name {
