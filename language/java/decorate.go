@@ -8,10 +8,27 @@ import (
 
 // Decorate implements [language.Runtime].
 func (vm *machine) Decorate(s *language.Stack) (*language.Decoration, error) {
+	var d language.Decoration
+	if vm.layout != nil {
+		vm.frames(s, &d)
+	}
+	told := false
+	if !s.FramesAlone {
+		if t := vm.threads.tell(s); t != nil {
+			d.Thread, told = *t, true
+		}
+	}
+	if len(d.Groups) == 0 && d.Names == nil && !told {
+		return nil, nil
+	}
+	return &d, nil
+}
+
+// frames adds the frames of a stack, and the names of other code of the machine's.
+func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
 	r := &vmstructs.Reader{Memory: s.Memory, Order: s.Arch.Order}
 	interpreter, bytes, interprets := vm.code.Code(r)
 	callStub, _ := r.Word(vm.callStub.Offset)
-	var d language.Decoration
 	for level, f := range s.Frames {
 		if f.Type() != frame.Normal {
 			continue
@@ -55,16 +72,6 @@ func (vm *machine) Decorate(s *language.Stack) (*language.Decoration, error) {
 			d.Names[level] = name
 		}
 	}
-	told := false
-	if !s.FramesAlone {
-		if t := vm.threads.tell(s); t != nil {
-			d.Thread, told = *t, true
-		}
-	}
-	if len(d.Groups) == 0 && d.Names == nil && !told {
-		return nil, nil
-	}
-	return &d, nil
 }
 
 // nameOf returns the name of a piece of code.

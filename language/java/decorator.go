@@ -1,6 +1,8 @@
 package java
 
 import (
+	"fmt"
+
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/target"
@@ -9,6 +11,7 @@ import (
 // Decorator is Java's.
 type Decorator struct{}
 
+// Name implements [language.Decorator].
 func (Decorator) Name() string { return "java" }
 
 // Find returns the virtual machine that a module is.
@@ -21,16 +24,17 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, err
 	}
 	r := &vmstructs.Reader{Memory: p.Modules.MemoryOr(p.Memory), Order: p.Arch.Order}
-	l, err := layOut(t, release(r, t))
-	if err != nil {
-		return nil, err
+	vm := &machine{module: m, threads: newThreads(t)}
+	if vm.layout, err = layOut(t, release(r, t)); err != nil {
+		vm.layout = nil
+		err = fmt.Errorf("there are none, but what threads are called and wait for: %w", err)
 	}
-	return []language.Runtime{&machine{layout: l, module: m, threads: newThreads(t)}}, nil
+	return []language.Runtime{vm}, err
 }
 
 // machine is a virtual machine.
 type machine struct {
-	*layout
+	*layout // nil if the frames cannot be read
 	module  *target.Module
 	methods methods
 	threads *threads
