@@ -280,7 +280,7 @@ func TestLanguages(t *testing.T) {
 			t.Errorf("thread %s: got  %q\nwant %q", name, got, th.shown)
 		}
 	}
-	if want := "  Server.handle at /srv/toy/server.toy:12 [toy]\n"; strings.Count(out, want) != 3 {
+	if want := " Server.handle at /srv/toy/server.toy:12 [toy]\n"; strings.Count(out, want) != 3 {
 		t.Errorf("no %q in\n%s", want, out)
 	}
 	out, _ = toyStacks(t, pid, "--all-frames")
