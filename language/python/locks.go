@@ -8,9 +8,11 @@ import (
 	"github.com/sfwalk/sfwalk/language"
 )
 
-// Locks (Modules/_threadmodule.c). Up to 3.13 a lock has a pointer to a semaphore of the system,
+// Locks (Modules/_threadmodule.c). Up to 3.12 a lock has a pointer to a semaphore of the system,
 // and a recursive one has its owner and how often it was taken behind that. From 3.14 on it is a
-// byte, for which threads wait in a record on their stacks (Python/parking_lot.c).
+// byte, for which threads wait in a record on their stacks (Python/parking_lot.c). Locks of 3.13
+// that are not recursive are of the one kind or of the other, by the patch release: the object of a
+// byte is smaller.
 
 // lock is a lock object.
 type lock struct {
@@ -39,8 +41,16 @@ func (o *objects) lockAt(object uint64) (k lock, ok bool) {
 	if err != nil {
 		return k, false
 	}
+	mutex := o.layout.minor >= 14
+	if o.layout.minor == 13 && !k.recursive {
+		size, err := o.pointer(c.addr, typeBasicSize)
+		if err != nil {
+			return k, false
+		}
+		mutex = size <= o.layout.at[objectSize]+uint64(o.size)
+	}
 	switch {
-	case o.layout.minor >= 14:
+	case mutex:
 		k.word = object + o.layout.at[objectSize]
 		k.locked = words[0]&1 != 0
 	case k.recursive:
@@ -84,11 +94,12 @@ func (o *objects) waitedLock(s *language.Stack, groups []language.Group, word ui
 		return k, false
 	}
 	size := uint64(o.size)
-	if o.layout.minor >= 14 {
+	onStack := word >= sp.Bits && word-sp.Bits <= mostStackWords*size
+	switch {
+	case o.layout.minor >= 14 && !onStack:
+		return k, false
+	case o.layout.minor >= 13 && onStack:
 		// struct wait_entry: park_arg, the address that is waited for, the semaphore.
-		if word < sp.Bits || word-sp.Bits > mostStackWords*size {
-			return k, false
-		}
 		at, err := o.word(word - size)
 		if err != nil || at <= o.layout.at[objectSize] {
 			return k, false
