@@ -2,6 +2,7 @@ package java_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -75,7 +76,9 @@ var (
 // in a deadlock, by names.
 func print(t *testing.T, pid int) (all map[int]*printed, owners map[string]string) {
 	t.Helper()
-	out, err := exec.Command(gdbtest.Tool(t, "jcmd"), strconv.Itoa(pid), "Thread.print", "-l").Output()
+	cmd := exec.Command(gdbtest.Tool(t, "jcmd"), strconv.Itoa(pid), "Thread.print", "-l")
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // else it writes "?" for letters that the locale lacks
+	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}

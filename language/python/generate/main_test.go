@@ -46,7 +46,7 @@ print("3.%d%s" % (sys.version_info[1], "t" if sysconfig.get_config_var("Py_GIL_D
 		}
 	}
 	if checked == 0 {
-		gdbtest.Missing(t, "no Python has its headers (apt-get install python3-dev)")
+		gdbtest.Cannot(t, "no Python has its headers (python3-dev)")
 	}
 }
 
