@@ -12,7 +12,7 @@ SAY = """
 def say():
     f = sys._getframe(1)
     while f:
-        print(f.f_code.co_filename.rsplit("/", 1)[-1], f.f_code.co_name)
+        print(f.f_code.co_filename.rsplit("/", 1)[-1], f.f_code.co_name, flush=True)
         f = f.f_back
 """
 exec(SAY)
