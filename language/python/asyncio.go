@@ -120,5 +120,5 @@ func (t *tasks) noted(object uint64, depth int, do func(task int)) {
 		follow(by)
 		return
 	}
-	_ = o.members(by, follow)
+	_ = o.members(by, func(x uint64) bool { follow(x); return true })
 }

@@ -130,16 +130,17 @@ func (t *tasks) ofInterpreter(interp uint64) {
 				continue
 			}
 		}
-		if err := o.members(set, func(object uint64) {
+		if err := o.members(set, func(object uint64) bool {
 			if weak {
 				at, err := o.word(object + o.head()) // what the reference is to
 				if err != nil {
 					t.fail(err)
-					return
+					return true
 				}
 				object = at
 			}
 			t.add(object)
+			return true
 		}); err != nil {
 			t.fail(fmt.Errorf("asyncio.tasks.%s: %w", name, err))
 		}
@@ -153,43 +154,6 @@ func orNone(err error) error {
 		return errNone
 	}
 	return err
-}
-
-// members calls do with the members of a set.
-func (o *objects) members(set uint64, do func(object uint64)) error {
-	if !o.layout.has(setMask, setTable, setUsed) {
-		return errors.New("the layout of sets is not known")
-	}
-	mask, err := o.pointer(set, setMask)
-	if err != nil {
-		return err
-	}
-	table, err := o.pointer(set, setTable)
-	if err != nil {
-		return err
-	}
-	used, err := o.pointer(set, setUsed)
-	if err != nil {
-		return err
-	}
-	if mask >= 1<<30 || used > mask+1 {
-		return fmt.Errorf("there is no set at %#x", set)
-	}
-	const part = 1 << 10
-	for i := uint64(0); i <= mask && used > 0; i += part {
-		n := min(part, mask+1-i)
-		words, err := o.words(table+i*uint64(2*o.size), int(2*n))
-		if err != nil {
-			return err
-		}
-		for j := 0; j < len(words); j += 2 {
-			if key := words[j]; key != 0 && words[j+1] != ^uint64(0) {
-				used--
-				do(key)
-			}
-		}
-	}
-	return nil
 }
 
 // add reads a task, unless it is over.
