@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
@@ -86,6 +87,9 @@ func TasksOf(s Source, flags *Flags) (*Document, error) {
 	return doc, nil
 }
 
+// mostHeld is how long a process may be held while its tasks are read.
+const mostHeld = 100 * time.Millisecond
+
 // taskLists returns the tasks of each run time of a process.
 func taskLists(s Source, flags *Flags) (lists []language.TaskList, warnings []string, err error) {
 	if from, ok := s.(TaskSaver); ok && from.Tasks() != nil {
@@ -118,8 +122,14 @@ func taskLists(s Source, flags *Flags) (lists []language.TaskList, warnings []st
 	if h, ok := s.(goroutines.Holder); ok {
 		memory = h.Now() // the copies of Memory are for stacks
 	}
+	begin := time.Now()
 	read(memory)
-	if h, ok := s.(Retaker); ok && h.OneMoment() { // what does not change was read while the process ran
+	h, ok := s.(Retaker)
+	switch took := time.Since(begin); { // what does not change was read while the process ran
+	case !ok || !h.OneMoment():
+	case took > mostHeld:
+		found.failed = append(found.failed, fmt.Sprintf("the tasks are of different moments: to read them takes %v, and the process is not held for that long", took.Round(time.Millisecond)))
+	default:
 		if err := h.Retake(func() { read(memory) }); err != nil {
 			found.failed = append(found.failed, fmt.Sprintf("the tasks are of different moments: %v", err))
 		}
