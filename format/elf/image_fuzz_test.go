@@ -128,6 +128,7 @@ func readSymbols(im *Image) {
 		}
 	}
 	im.LookupPrefix("m", 4)
+	im.LookupExported("m", 4)
 	im.ThreadLocal("main")
 	im.Objects()
 }

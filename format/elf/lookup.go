@@ -21,8 +21,22 @@ func (im *Image) Lookup(name string, max int) []Symbol {
 // LookupPrefix returns the symbols, functions and data, whose names begin with prefix: by name, the
 // first of each name; at most max of them.
 func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
+	return withPrefix(im.tablesWithNames(), prefix, max)
+}
+
+// LookupExported is [Image.LookupPrefix] for symbols that the dynamic linker knows. It takes a
+// fraction of the time, for a file exports few of its symbols. In a file without a dynamic symbol
+// table, it is the same.
+func (im *Image) LookupExported(prefix string, max int) map[string]Symbol {
+	if found := im.symbolTables(); found.static != nil && len(found.list) > 1 {
+		return withPrefix(found.list[1:], prefix, max)
+	}
+	return im.LookupPrefix(prefix, max)
+}
+
+func withPrefix(tables []*symbolTable, prefix string, max int) map[string]Symbol {
 	found := make(map[string]Symbol)
-	im.eachNamed(prefix, isCodeOrData, func(t *symbolTable, name uint32, s Symbol) {
+	eachNamed(tables, prefix, isCodeOrData, func(t *symbolTable, name uint32, s Symbol) {
 		if len(found) == max {
 			return
 		}
@@ -76,8 +90,8 @@ func (t *symbolTable) called(name string) (list []int) {
 
 // eachNamed calls do with each symbol of the types that are asked for, if the bytes from the start
 // of its name on begin with want. do gets the offset of the name, too.
-func (im *Image) eachNamed(want string, is func(t elf.SymType) bool, do func(t *symbolTable, name uint32, s Symbol)) {
-	for _, t := range im.tablesWithNames() {
+func eachNamed(tables []*symbolTable, want string, is func(t elf.SymType) bool, do func(t *symbolTable, name uint32, s Symbol)) {
+	for _, t := range tables {
 		t.scan(t.strings.offsets([]byte(want)), func(i int, r *rawSymbol) {
 			if !r.undefined && is(r.symType()) {
 				do(t, r.name, t.exported(i, r))

@@ -10,23 +10,30 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
+// defined returns the addresses of the symbols that are in readelf's output, by name.
+func defined(out string) map[string]map[uint64]bool {
+	addresses := make(map[string]map[uint64]bool)
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) < 8 || f[6] == "UND" || f[3] != "FUNC" && f[3] != "IFUNC" && f[3] != "OBJECT" && f[3] != "NOTYPE" {
+			continue
+		}
+		var addr uint64
+		fmt.Sscanf(f[1], "%x", &addr)
+		symbol, _, _ := strings.Cut(strings.Join(f[7:], " "), "@")
+		if addresses[symbol] == nil {
+			addresses[symbol] = make(map[uint64]bool)
+		}
+		addresses[symbol][addr] = true
+	}
+	return addresses
+}
+
 // Names lead to the addresses that readelf shows for them.
 func TestLookup(t *testing.T) {
 	for _, name := range realFiles(t) {
-		addresses := make(map[string]map[uint64]bool)
-		for line := range strings.Lines(output(t, "readelf", "--wide", "--syms", "--dyn-syms", name)) {
-			f := strings.Fields(line)
-			if len(f) < 8 || f[6] == "UND" || f[3] != "FUNC" && f[3] != "IFUNC" && f[3] != "OBJECT" && f[3] != "NOTYPE" {
-				continue
-			}
-			var addr uint64
-			fmt.Sscanf(f[1], "%x", &addr)
-			symbol, _, _ := strings.Cut(strings.Join(f[7:], " "), "@")
-			if addresses[symbol] == nil {
-				addresses[symbol] = make(map[uint64]bool)
-			}
-			addresses[symbol][addr] = true
-		}
+		addresses := defined(output(t, "readelf", "--wide", "--syms", "--dyn-syms", name))
+		exported := defined(output(t, "readelf", "--wide", "--dyn-syms", name))
 		im := openFile(t, name)
 		n := 0
 		for symbol, want := range addresses {
@@ -52,6 +59,9 @@ func TestLookup(t *testing.T) {
 			}
 			if !im.MayHaveSymbol(symbol) || im.MayHaveSymbol(symbol+"?") {
 				t.Errorf("%s: %s is mentioned %v", name, symbol, im.MayHaveSymbol(symbol))
+			}
+			if s, is := im.LookupExported(symbol, 1<<20)[symbol]; len(exported) > 0 && (is != (exported[symbol] != nil) || is && !exported[symbol][s.Addr]) {
+				t.Errorf("%s: %s is exported at %#x (%v), readelf has %v", name, symbol, s.Addr, is, exported[symbol])
 			}
 			if _, is := addresses[symbol+"?"]; !is && im.Lookup(symbol+"?", 1) != nil {
 				t.Errorf("%s: there is a %s?", name, symbol)

@@ -14,10 +14,10 @@ import (
 type Symbol struct {
 	Addr, Size uint64
 	// Guessed says that the file does not tell the size: Size reaches to the next function.
-	// [Image.Lookup] and [Image.LookupPrefix] leave it false.
+	// [Image.Lookup] and its siblings leave it false.
 	Guessed bool
-	// Type and Old are filled in by [Image.Lookup] and [Image.LookupPrefix] alone. Old says that
-	// the symbol has an old version, which programs do not get that are linked now.
+	// Type and Old are filled in by [Image.Lookup] and its siblings alone. Old says that the symbol
+	// has an old version, which programs do not get that are linked now.
 	Type elf.SymType
 	Old  bool
 

@@ -25,7 +25,7 @@ var (
 // nothing.
 func In(m *target.Module) bool {
 	im, _, err := m.PeekImage()
-	return err == nil && im.MayHaveSymbol(tableSymbol) && len(im.LookupPrefix(tableSymbol, 1)) > 0
+	return err == nil && len(im.LookupExported(tableSymbol, 1)) > 0
 }
 
 type key struct{}
@@ -55,7 +55,7 @@ func open(modules *target.Modules, walked target.Memory, a *arch.Arch) (*Tables,
 			continue
 		}
 		r := &Reader{Memory: modules.MemoryOr(walked), Order: a.Order}
-		t, ok := Read(r, im.LookupPrefix(Prefix, maxSymbols), bias)
+		t, ok := Read(r, im.LookupExported(Prefix, maxSymbols), bias)
 		if !ok {
 			return nil, ErrUnread
 		}
