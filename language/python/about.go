@@ -32,7 +32,7 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 		case waiting && r.ofGIL(futex.Word, gil):
 			lock := language.Lock{Kind: "GIL", Address: gil, Level: -1}
 			if id, err := o.pointer(holder, threadID); holder != 0 && err == nil {
-				lock.Owner = r.threadOf(o.memory, id)
+				lock.Owner = r.threadOf(o, id)
 			}
 			t.Waits = append(t.Waits, lock)
 		}

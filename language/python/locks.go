@@ -160,7 +160,7 @@ func (r *interpreter) tell(o *objects, k lock, level int, frames []language.Fram
 		x.Kind = "RLock"
 	}
 	if k.owner != 0 {
-		x.Owner = r.threadOf(o.memory, k.owner)
+		x.Owner = r.threadOf(o, k.owner)
 	}
 	for i := range frames {
 		if name := o.nameOf(k.object, &frames[i]); name != "" {
@@ -168,21 +168,21 @@ func (r *interpreter) tell(o *objects, k lock, level int, frames []language.Fram
 			break
 		}
 	}
-	if x.Name == "" {
-		x.Name = fmt.Sprintf("%#x", k.object)
-	}
 	return x
 }
 
 // threadOf returns the system's ID of a thread that Python knows by another one; 0 if nobody knows.
-func (r *interpreter) threadOf(m *memory, id uint64) int {
+// It is the one that the process itself has for the thread if the thread was not seen yet.
+func (r *interpreter) threadOf(o *objects, id uint64) int {
 	if tid := r.names.of(id); tid != 0 {
 		return tid
 	}
 	var native uint64
-	_ = r.eachThread(m, func(t *threadState) bool {
+	_ = r.eachThread(o.memory, func(t *threadState) bool {
 		if t.id == id {
-			native = t.native
+			if native = t.native; native == 0 { // up to 3.10
+				native = r.nativeID(o, t)
+			}
 		}
 		return native == 0
 	})
@@ -192,8 +192,12 @@ func (r *interpreter) threadOf(m *memory, id uint64) int {
 	return int(native)
 }
 
-// mostNamed bounds the variables whose attributes are searched for an object.
-const mostNamed = 8
+// mostNamed and mostGlobals bound the variables of a function, and the global ones, whose attributes
+// are searched for an object.
+const (
+	mostNamed   = 8
+	mostGlobals = 256
+)
 
 // nameOf returns by which name the function of a frame knows an object: a variable, an attribute of
 // one, a global variable; "" if there is none.
@@ -226,17 +230,7 @@ func (o *objects) nameOf(object uint64, f *language.Frame) string {
 		if i == mostNamed {
 			break
 		}
-		if c, err := o.typeOf(values[i]); values[i] == 0 || err != nil || !c.heap() || c.flags&flagType != 0 {
-			continue
-		}
-		name := ""
-		_ = o.eachAttribute(values[i], func(key, value uint64) bool {
-			if value == object {
-				name, _ = o.text(key, maxName)
-			}
-			return name == ""
-		})
-		if name != "" {
+		if name := o.attributeOf(values[i], object); name != "" {
 			return v.name + "." + name
 		}
 	}
@@ -245,7 +239,39 @@ func (o *objects) nameOf(object uint64, f *language.Frame) string {
 		return ""
 	}
 	name := ""
+	type global struct{ key, value uint64 }
+	var others []global
 	_ = o.each(dict, func(key, value uint64) bool {
+		if value == object {
+			name, _ = o.text(key, maxName)
+		}
+		if len(others) < mostGlobals {
+			others = append(others, global{key, value})
+		}
+		return name == ""
+	})
+	if name != "" {
+		return name
+	}
+	for _, g := range others {
+		if attribute := o.attributeOf(g.value, object); attribute != "" {
+			if name, _ := o.text(g.key, maxName); name != "" {
+				return name + "." + attribute
+			}
+		}
+	}
+	return ""
+}
+
+// attributeOf returns the name of the attribute of an instance that is the object; "" if none is.
+func (o *objects) attributeOf(instance, object uint64) (name string) {
+	if instance == 0 {
+		return ""
+	}
+	if c, err := o.typeOf(instance); err != nil || !c.heap() || c.flags&flagType != 0 {
+		return ""
+	}
+	_ = o.eachAttribute(instance, func(key, value uint64) bool {
 		if value == object {
 			name, _ = o.text(key, maxName)
 		}

@@ -23,7 +23,7 @@ func TestLocks(t *testing.T) {
 			gdbtest.Await(t, "the threads to wait", func() bool {
 				got = threadsByName(walk(t, p.PID))
 				return len(got["transfer"].Waits) > 0 && len(got["report"].Waits) > 0 && len(got["passed"].Waits) > 0 && got["passed"].Waits[0].Kind == "lock" &&
-					len(got["owner"].Holds) > 0 && len(got["owner"].Waits) > 0 && len(got["consumer"].Waits) > 0
+					len(got["owner"].Holds) > 0 && len(got["owner"].Waits) > 0 && len(got["consumer"].Waits) > 0 && len(got["early"].Waits) > 0 && got["early"].Waits[0].Kind == "RLock"
 			})
 			transfer, report, passed := got["transfer"], got["report"], got["passed"]
 			if len(transfer.Waits) != 1 || len(report.Waits) != 1 || len(transfer.Holds) != 1 || len(report.Holds) != 1 || len(passed.Holds) != 0 {
@@ -39,6 +39,7 @@ func TestLocks(t *testing.T) {
 			check("transfer holds", transfer.Holds[0], "RLock", "account.balance_lock", transfer.id, 0)
 			check("report waits", report.Waits[0], "RLock", "argument", transfer.id, 0)
 			check("report holds", report.Holds[0], "lock", "audit", report.id, 1)
+			check("early waits", got["early"].Waits[0], "RLock", "vault.door", got["late"].id, 0)
 			if transfer.Waits[0].Address != report.Holds[0].Address || report.Waits[0].Address != transfer.Holds[0].Address {
 				t.Errorf("transfer %+v\nreport %+v", transfer, report)
 			}

@@ -31,18 +31,7 @@ func (n *threadNames) of(id uint64) int {
 // threadName returns the name that the module threading has for a thread, and whether it is a
 // daemon; "" if there is none: the thread was not started by this module.
 func (r *interpreter) threadName(o *objects, t *threadState) (name string, daemon bool) {
-	active := r.activeThreads(o, t.interpreter)
-	if active == 0 {
-		return "", false
-	}
-	var thread uint64
-	// An integer below 2^61-1 is its own hash.
-	_ = o.eachEntry(active, func(hash uint64, hashed bool, _, value uint64) bool {
-		if hashed && hash == t.id {
-			thread = value
-		}
-		return thread == 0
-	})
+	thread := r.threadObject(o, t)
 	if thread == 0 {
 		return "", false
 	}
@@ -58,6 +47,41 @@ func (r *interpreter) threadName(o *objects, t *threadState) (name string, daemo
 		return true
 	})
 	return name, daemon
+}
+
+// nativeID returns what the module threading says is the ID that the system has for a thread; 0 if
+// it does not know the thread.
+func (r *interpreter) nativeID(o *objects, t *threadState) (id uint64) {
+	thread := r.threadObject(o, t)
+	if thread == 0 {
+		return 0
+	}
+	_ = o.eachAttribute(thread, func(key, value uint64) bool {
+		if !o.isText(key, "_native_id") {
+			return true
+		}
+		if v, _, err := o.integer(value); err == nil && v != nil && v.IsUint64() {
+			id = v.Uint64()
+		}
+		return false
+	})
+	return id
+}
+
+// threadObject returns the object that the module threading has for a thread; 0 if there is none.
+func (r *interpreter) threadObject(o *objects, t *threadState) (thread uint64) {
+	active := r.activeThreads(o, t.interpreter)
+	if active == 0 {
+		return 0
+	}
+	// An integer below 2^61-1 is its own hash.
+	_ = o.eachEntry(active, func(hash uint64, hashed bool, _, value uint64) bool {
+		if hashed && hash == t.id {
+			thread = value
+		}
+		return thread == 0
+	})
+	return thread
 }
 
 // activeThreads returns the dictionary of the threads that an interpreter's module threading knows,

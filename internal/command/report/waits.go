@@ -75,31 +75,36 @@ func (w *Walker) noteLock(th target.Thread) {
 	}
 }
 
-// waits finds out which thread waits for which. It is empty if the threads are not of one moment,
-// or if threads of other moments, or processes, are added.
+// waits finds out which thread waits for which, for all walkers. It is empty if the threads are not
+// of one moment, or if threads of other moments, or processes, are added.
 func (s *walk) waits() *waits.Graph {
+	found := s.whoWaits()
+	for _, w := range s.walkers {
+		w.found = found
+	}
+	return found
+}
+
+func (s *walk) whoWaits() *waits.Graph {
+	var own func() map[int]int
+	if inside, ok := s.Source.(Container); ok {
+		own = inside.OwnThreads
+	}
 	if !OneMoment(s.Source) || len(s.walkers) == 0 || s.flags.Sum.Later {
-		return &waits.Graph{}
+		return waits.Unrelated(own)
 	}
 	w := s.walkers[0]
-	opts := waits.Options{Symbols: s.symbols, Stack: func(th target.Thread) *frame.Stack {
+	opts := waits.Options{Symbols: s.symbols, OwnThreads: own, Stack: func(th target.Thread) *frame.Stack {
 		if w.start(th) != nil {
 			return nil
 		}
 		return w.stack
 	}}
-	if inside, ok := s.Source.(Container); ok {
-		opts.OwnThreads = inside.OwnThreads
-	}
 	if !s.flags.NoLines {
 		opts.Variables = func() *symbol.Symbolizer { return ownSymbolizer(s.Source, s.flags, true) }
 	}
 	opts.Told = s.allTold()
-	found := waits.Find(s.Source, opts)
-	for _, w := range s.walkers {
-		w.found = found
-	}
-	return found
+	return waits.Find(s.Source, opts)
 }
 
 // allTold returns what languages know of all threads, also of threads that are not printed.

@@ -87,3 +87,74 @@ func TestPythonDeadlock(t *testing.T) {
 		}
 	}
 }
+
+// held is a program whose thread early waits for a lock that late has, which begins after it.
+const held = `
+import sys, threading, time
+class Vault:
+    door = None
+vault = Vault()
+vault.door = threading.RLock()
+taken = threading.Event()
+def early():
+    taken.wait()
+    vault.door.acquire()
+def late():
+    with open(sys.argv[1], "w") as f:
+        f.write("%d\n" % threading.get_native_id())
+    with vault.door:
+        taken.set()
+        time.sleep(1200)
+for f in (early, late):
+    threading.Thread(target=f, name=f.__name__, daemon=True).start()
+print("ready", flush=True)
+time.sleep(1200)
+`
+
+// TestLockHolderInNamespace: where a process knows its threads by other IDs than this machine does,
+// as in a container, the holder of a lock is named by this machine's, also a thread that comes later.
+func TestLockHolderInNamespace(t *testing.T) {
+	gdbtest.NeedRoot(t)
+	python, id := gdbtest.Tool(t, "python3"), filepath.Join(t.TempDir(), "id")
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "unshare"), "--pid", "--fork", "--kill-child", python, "-c", held, id)
+	own := ""
+	gdbtest.Await(t, "the lock to be taken", func() bool {
+		text, err := os.ReadFile(id)
+		own = strings.TrimSpace(string(text))
+		return err == nil && own != ""
+	})
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := strings.TrimSpace(string(children))
+	threads, err := filepath.Glob("/proc/" + pid + "/task/*/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder := ""
+	for _, path := range threads {
+		status, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(status), "\t"+own+"\nNSpgid:") {
+			holder = filepath.Base(filepath.Dir(path))
+		}
+	}
+	if holder == "" {
+		t.Fatalf("no thread of %s is %s in its namespace", pid, own)
+	}
+	for _, flag := range []string{"--no-lines", "--consistent"} {
+		out := ""
+		gdbtest.Await(t, "a thread waits", func() bool {
+			if out, _, err = commandtest.Run("attach", flag, pid); err != nil {
+				t.Fatal(err)
+			}
+			return strings.Contains(out, "waits for the RLock")
+		})
+		if !regexp.MustCompile(`waits for the RLock 0x[0-9a-f]+ \(vault\.door\), held by thread ` + holder + `( "late")?\n`).MatchString(out) {
+			t.Errorf("%s: thread %s holds the lock:\n%s", flag, holder, out)
+		}
+	}
+}

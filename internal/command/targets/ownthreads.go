@@ -20,10 +20,12 @@ func ownThreads(pid int) map[int]int {
 		}
 		_, list, _ := bytes.Cut(status, []byte("\nNSpid:"))
 		list, _, _ = bytes.Cut(list, []byte("\n"))
-		if fields := bytes.Fields(list); len(fields) > 1 {
-			if own, err := strconv.Atoi(string(fields[len(fields)-1])); err == nil {
-				of[own] = tid
-			}
+		fields := bytes.Fields(list)
+		if len(fields) < 2 {
+			break // all threads are of one namespace
+		}
+		if own, err := strconv.Atoi(string(fields[len(fields)-1])); err == nil {
+			of[own] = tid
 		}
 	}
 	return of

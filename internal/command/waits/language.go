@@ -45,7 +45,11 @@ func (w *Graph) NewTold(tid int, list []language.Told) (told []Told) {
 		if t.Name == "" && t.State == "" && t.Exception == "" && len(t.Waits) == 0 && len(t.Holds) == 0 {
 			continue
 		}
-		told = append(told, Told{t.Language, t.Name, t.State, t.Exception, Locks(t.Waits), Locks(t.Holds)})
+		x := Told{t.Language, t.Name, t.State, t.Exception, Locks(t.Waits), Locks(t.Holds)}
+		for j := range x.Waits {
+			x.Waits[j].Owner = w.holderOf(x.Waits[j].Owner)
+		}
+		told = append(told, x)
 	}
 	return told
 }
@@ -137,14 +141,14 @@ func (t *Told) Lines(all bool) (lines []string) {
 }
 
 // tell adds what languages know of all threads: who holds the locks for which others wait.
-func (w *Graph) tell(by map[int][]language.Told, names map[int]string, own func(int) int) {
+func (w *Graph) tell(by map[int][]language.Told, names map[int]string) {
 	type key struct {
 		language, kind string
 		address        uint64
 	}
 	told, holders := map[int][]Told{}, map[key]int{}
 	for tid, list := range by {
-		x := (*Graph)(nil).NewTold(tid, list)
+		x := w.NewTold(tid, list)
 		if len(x) == 0 {
 			continue
 		}
@@ -168,9 +172,6 @@ func (w *Graph) tell(by map[int][]language.Told, names map[int]string, own func(
 					if tid, ok := holders[key{list[i].Language, l.Kind, l.Address.V}]; ok {
 						l.Owner = tid
 					}
-				}
-				if _, ok := names[l.Owner]; !ok && l.Owner != 0 && own != nil {
-					l.Owner = own(l.Owner)
 				}
 				l.owner = names[l.Owner]
 			}

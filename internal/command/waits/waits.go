@@ -3,6 +3,7 @@ package waits
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/address"
@@ -48,7 +49,35 @@ func (d *Deadlock) Link(i int) string { return d.links[i] }
 type Graph struct {
 	entries   map[int]*Entry // by thread ID
 	told      map[int][]Told // by languages; nil if the threads are not of one moment
+	own       func() map[int]int
 	Deadlocks []Deadlock
+}
+
+// Unrelated returns a graph of threads that are not of one moment: nothing is said of who waits for
+// whom, but what a language says of a lock's holder itself. own is [Options.OwnThreads].
+func Unrelated(own func() map[int]int) *Graph {
+	if own == nil {
+		return &Graph{}
+	}
+	return &Graph{own: sync.OnceValue(own)}
+}
+
+// holderOf returns the thread that a language means by an ID, which is the process's own, or this
+// machine's.
+func (w *Graph) holderOf(id int) int {
+	if w == nil || w.own == nil || id == 0 {
+		return id
+	}
+	by := w.own()
+	for _, tid := range by {
+		if tid == id {
+			return id
+		}
+	}
+	if tid, ok := by[id]; ok {
+		return tid
+	}
+	return id
 }
 
 // innerFrames is how many physical frames of a thread are looked at for what it waits for.
@@ -71,21 +100,15 @@ type Options struct {
 
 // Find finds out which thread of t waits for which. All are of one moment.
 func Find(t target.Target, o Options) *Graph {
-	out := &Graph{}
-	var own func(int) int
+	out := Unrelated(o.OwnThreads)
 	opts := waitfor.Options{Functions: func(th target.Thread) []string { return o.functions(t, th) }}
-	if o.OwnThreads != nil {
-		var of map[int]int
-		own = func(tid int) int {
-			if of == nil {
-				of = o.OwnThreads()
-			}
-			if id, ok := of[tid]; ok {
+	if out.own != nil {
+		opts.Thread = func(tid int) int {
+			if id, ok := out.own()[tid]; ok {
 				return id
 			}
 			return tid
 		}
-		opts.Thread = own
 	}
 	list, err := waitfor.Find(t, opts)
 	if err != nil || len(list) == 0 && len(o.Told) == 0 {
@@ -117,7 +140,7 @@ func Find(t target.Target, o Options) *Graph {
 		out.entries[x.Thread] = e
 	}
 	if len(o.Told) > 0 {
-		out.tell(o.Told, names, own)
+		out.tell(o.Told, names)
 		for _, e := range out.entries {
 			e.owner = names[e.Owner] // a language may have a better name
 		}

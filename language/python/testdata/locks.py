@@ -65,6 +65,26 @@ def owner(shared):
         wait(threading.Event())
 
 
+class Vault:
+    def __init__(self):
+        self.door = threading.RLock()
+
+
+vault = Vault()
+taken = threading.Event()
+
+
+def early():
+    taken.wait()
+    vault.door.acquire()
+
+
+def late():
+    with vault.door:
+        taken.set()
+        wait(threading.Event())
+
+
 def start(f, *args):
     thread = threading.Thread(target=f, args=args, name=f.__name__, daemon=True)
     thread.start()
@@ -75,5 +95,7 @@ threads = [start(transfer, account), start(report), start(passed)]
 one = threading.Lock()
 start(consumer, one)
 start(owner, one)
+start(early)
+start(late)
 print("ready", flush=True)
 join(threads[0])
