@@ -23,6 +23,14 @@ type Chooser interface {
 	Wants(m *target.Module) bool
 }
 
+// OnStack is a [Decorator] whose frames are on the stack itself. What else it reads are names,
+// lines and tables, which stay for as long as the code does. So it can say what a copy of a stack
+// is when the thread has run on ([Stack.Later]).
+type OnStack interface {
+	Decorator
+	FramesOnStack()
+}
+
 // Process is what decorators know of a process before its threads are walked.
 type Process struct {
 	Arch    *arch.Arch
@@ -53,6 +61,11 @@ type Stack struct {
 	Whole bool
 	// FramesAlone says that Decoration.Thread is not wanted: a profiler asks again and again.
 	FramesAlone bool
+	// Later says that the thread has run on: the stack is a copy, and the rest of Memory is as the
+	// process has it now. Code may be unloaded meanwhile, and be other code: a frame of which that
+	// cannot be ruled out is left out, and Decoration.Early says so. [OnStack] decorators alone are
+	// asked.
+	Later bool
 	// Locals says that arguments and local variables are wanted, too.
 	Locals bool
 }

@@ -169,12 +169,17 @@ func (e *engine) user(s *perfevent.Sample) {
 	}
 	e.tag = p.goroutine(s.Time, e.pcs[:n])
 	rest, how := e.goOn(s, e.pcs[:n], stop)
+	p.decorateCopy(s, n, stop.Whole())
 	p.appendPlaces(n)
 	for _, pc := range rest {
 		e.stack = append(e.stack, p.callerAt(pc))
 	}
+	early := e.markEarly(&p.languages)
 	if how != "" {
 		e.mark(how)
+	} else if early {
+		e.stats.Whole--
+		e.stats.Stopped++
 	}
 }
 
@@ -189,6 +194,7 @@ func (e *engine) process(s *perfevent.Sample) *space {
 	}
 	p.begin(e.time(s))
 	p.refresh()
+	p.findLanguages(p.jit.now)
 	e.walked = p
 	return p
 }

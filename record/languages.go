@@ -51,8 +51,15 @@ func (s *space) findLanguages(now uint64) {
 		return
 	}
 	l.modules = slices.Clone(modules)
+	list := s.opts.Decorators(s.pid)
+	if !s.opts.Wall {
+		list = slices.DeleteFunc(slices.Clone(list), func(d language.Decorator) bool {
+			_, is := d.(language.OnStack)
+			return !is
+		})
+	}
 	var err error
-	l.runtimes, err = language.Find(&language.Process{Arch: s.arch, Memory: s.life, Modules: s.modules}, s.opts.Decorators(s.pid))
+	l.runtimes, err = language.Find(&language.Process{Arch: s.arch, Memory: s.life, Modules: s.modules}, list)
 	l.next = now + tryPause
 	if err == nil {
 		l.failed, l.tries = "", 0
@@ -86,8 +93,8 @@ func (l *life) ReadMemory(addr uint64, p []byte) (int, error) {
 }
 
 // decorate has the languages say what the stack of a thread is that has stopped, or is held: n
-// frames, of which the walker has told the PCs.
-func (s *space) decorate(th target.Thread, n int, whole bool) {
+// frames, of which the walker has told the PCs. memory is what they read.
+func (s *space) decorate(th target.Thread, memory target.Memory, n int, whole bool) {
 	l := &s.languages
 	l.decorated, l.early = nil, l.early[:0]
 	if len(l.runtimes) == 0 || n == 0 {
@@ -115,7 +122,7 @@ func (s *space) decorate(th target.Thread, n int, whole bool) {
 	if len(l.frames) == 0 {
 		return
 	}
-	l.decorated = language.Decorate(&language.Stack{Arch: s.arch, Thread: th, Memory: target.MemoryOf(process{s}, th), Frames: l.frames, FramesAlone: true, Whole: whole && len(l.frames) == n}, l.runtimes)
+	l.decorated = language.Decorate(&language.Stack{Arch: s.arch, Thread: th, Memory: memory, Frames: l.frames, FramesAlone: true, Later: !s.opts.Wall, Whole: whole && len(l.frames) == n}, l.runtimes)
 	if len(l.frames) > manyFrames { // the next stack is smaller, most likely
 		l.stack.Close()
 		l.stack, l.frames = nil, nil
@@ -160,6 +167,16 @@ func (s *space) appendPlace(level int, id uint32) {
 		}
 		s.stack = append(s.stack, s.tree.place(place{kind: placeLanguage, name: s.tree.nameID(Name{Language: f.Language, Function: f.Function, File: f.File, Line: f.Line})}))
 	}
+}
+
+// Languages returns the names of the languages of which there are frames.
+func (p *Profile) Languages() (list []string) {
+	for i := range p.named {
+		if l := p.named[i].Language; l != "" && !slices.Contains(list, l) {
+			list = append(list, l)
+		}
+	}
+	return list
 }
 
 // maxEarly bounds the different reasons why frames of languages are missing. Some have addresses.

@@ -40,7 +40,8 @@ type Options struct {
 	// Table returns the sniffers for the stacks of a process.
 	Table func(pid int, a *arch.Arch) *frame.Table
 	// Decorators returns what knows the languages of a process: their functions are frames then.
-	// Where the frames of a language are on its heap, Wall alone has them. nil is for none.
+	// Wall has all of them, and samples those alone that are on the stack ([language.OnStack]). nil
+	// is for none.
 	Decorators func(pid int) []language.Decorator
 	// HiddenFrames keeps the frames of the run times of languages themselves, such as an
 	// interpreter's, in whose place the languages' frames stand.

@@ -324,6 +324,9 @@ func (r *Recorder) Run(ctx context.Context) error {
 			r.engine.allBack(uint64(now))
 			r.until, r.stopped = now, true
 			r.count()
+			for _, s := range r.engine.spaces {
+				s.sayUnreadable()
+			}
 			return nil
 		}
 		if r.shortLived() {

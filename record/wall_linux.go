@@ -211,7 +211,7 @@ func (e *engine) stopped(p *space, th *live.Thread, running bool) {
 	}
 	walk := func() {
 		n, stop := p.walk(th.Memory())
-		p.decorate(th, n, stop.Whole())
+		p.decorate(th, th.Memory(), n, stop.Whole())
 		e.stack = e.stack[:0]
 		p.appendPlaces(n)
 		early := e.markEarly(&p.languages)

@@ -130,18 +130,31 @@ func (t *Needed) CodeCache() (c CodeCache) {
 
 // Find returns the blob that pc is in. effort may be nil.
 func (c *CodeCache) Find(r *Reader, pc uint64, effort Effort) (b Blob, err error) {
-	for i := range uint64(maxHeaps) {
-		heap, ok := c.nth(r, i)
-		if !ok {
-			break
-		}
-		low, ok := r.Word(heap + c.memory + c.low)
-		high, known := r.Word(heap + c.memory + c.high)
-		if ok && known && pc >= low && pc < high {
-			return c.within(r, pc, effort, heap, low)
-		}
+	if heap, low, ok := c.heapOf(r, pc); ok {
+		return c.within(r, pc, effort, heap, low)
 	}
 	return b, ErrNoBlob
+}
+
+// Has reports whether pc is where the machine has the code that it makes, if there is some or not.
+func (c *CodeCache) Has(r *Reader, pc uint64) bool {
+	_, _, ok := c.heapOf(r, pc)
+	return ok
+}
+
+// heapOf returns the address of the code heap that pc is in, and where its memory begins.
+func (c *CodeCache) heapOf(r *Reader, pc uint64) (heap, low uint64, ok bool) {
+	for i := range uint64(maxHeaps) {
+		if heap, ok = c.nth(r, i); !ok {
+			break
+		}
+		low, ok = r.Word(heap + c.memory + c.low)
+		high, known := r.Word(heap + c.memory + c.high)
+		if ok && known && pc >= low && pc < high {
+			return heap, low, true
+		}
+	}
+	return 0, 0, false
 }
 
 // nth returns the address of a code heap.

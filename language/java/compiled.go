@@ -15,35 +15,35 @@ const (
 )
 
 // compiledFrames returns the frames of Java for which the frame f of a compiled method stands, the
-// innermost first.
-func (vm *machine) compiledFrames(r *vmstructs.Reader, f *frame.Frame, b *vmstructs.Blob) []language.Frame {
+// innermost first. placed reports whether the place in the method is one that the compiler has
+// noted.
+func (vm *machine) compiledFrames(r *vmstructs.Reader, f *frame.Frame, b *vmstructs.Blob) (list []language.Frame, placed bool) {
 	at, ok := r.Pointer(b.At, vm.compiled.method)
 	if !ok {
-		return nil
+		return nil, false
 	}
 	m := vm.method(r, at)
 	if m == nil {
-		return nil
+		return nil, false
 	}
 	whole := language.Frame{Function: m.function, File: m.file, Kind: "compiled", Place: b.At}
 	if m.native {
 		whole.Kind, whole.File = "native", ""
-		return []language.Frame{whole}
+		return []language.Frame{whole}, true
 	}
 	pc, exact := vm.placeOf(r, f, b), f.AddressInBlock() != f.PC()
 	scope, found := vm.scopeAt(r, b, pc, exact)
 	if !found {
 		whole.Guess = !exact
-		return []language.Frame{whole}
+		return []language.Frame{whole}, false
 	}
-	list := vm.scopes(r, b, scope)
-	if list == nil {
-		return []language.Frame{whole}
+	if list = vm.scopes(r, b, scope); list == nil {
+		return []language.Frame{whole}, false
 	}
 	for i := range list {
 		list[i].Guess = !exact
 	}
-	return list
+	return list, true
 }
 
 // placeOf returns where a frame is in its compiled method. If the method is to be taken apart, the

@@ -18,11 +18,14 @@ func (vm *machine) Decorate(s *language.Stack) (*language.Decoration, error) {
 			d.Thread, told = *t, true
 		}
 	}
-	if len(d.Groups) == 0 && d.Names == nil && !told {
+	if len(d.Groups) == 0 && d.Names == nil && !told && d.Early == "" {
 		return nil, nil
 	}
 	return &d, nil
 }
+
+// unloaded says that the code of a frame was not there any more when a copy of the stack was read.
+const unloaded = "code was unloaded, or the process had ended, before the frame was read"
 
 // frames adds the frames of a stack, and the names of other code of the machine's.
 func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
@@ -43,9 +46,10 @@ func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
 		}
 		name := ""
 		var frames []language.Frame
+		placed, gone := true, false
 		switch {
 		case interprets && pc-interpreter < bytes:
-			if frames = vm.interpretedFrame(r, s.Arch, f); frames == nil {
+			if frames, placed = vm.interpretedFrame(r, s.Arch, f); frames == nil {
 				name = "Interpreter"
 			}
 		case callStub != 0 && f.PC() == callStub:
@@ -54,13 +58,18 @@ func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
 		default:
 			b, err := vm.blobs.Find(r, pc, nil)
 			if err != nil && b.At == 0 {
-				continue
+				gone = !interprets || vm.blobs.Has(r, pc)
+				break
 			}
 			if name = vm.nameOf(r, &b); name == "nmethod" || name == "native nmethod" {
-				if frames = vm.compiledFrames(r, f, &b); frames != nil {
+				if frames, placed = vm.compiledFrames(r, f, &b); frames != nil {
 					name = ""
 				}
 			}
+		}
+		// A caller is at a call, which other code in the same place has elsewhere.
+		if called := f.AddressInBlock() != f.PC(); s.Later && (gone || called && frames != nil && !placed) {
+			d.Early, frames = unloaded, nil
 		}
 		if frames != nil {
 			cfa, _ := f.CFA()

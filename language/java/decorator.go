@@ -14,6 +14,9 @@ type Decorator struct{}
 // Name implements [language.Decorator].
 func (Decorator) Name() string { return "java" }
 
+// FramesOnStack implements [language.OnStack].
+func (Decorator) FramesOnStack() {}
+
 // Find returns the virtual machine that a module is.
 func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime, error) {
 	if !vmstructs.In(m) {

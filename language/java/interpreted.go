@@ -16,31 +16,32 @@ const (
 )
 
 // interpretedFrame returns the frame of Java for which an interpreted frame stands; nil if the
-// interpreter is in no method there.
-func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame) []language.Frame {
+// interpreter is in no method there. placed reports whether the place in the method is known.
+func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame) (list []language.Frame, placed bool) {
 	fp, sp := f.Register(a.FP), f.Register(a.SP)
 	cfa, ok := f.CFA()
 	slot := fp.Bits - 8*-methodSlot
 	if ok && fp.Known() && cfa == fp.Bits+uint64(a.FrameRecord) && sp.Known() && !a.InnerThan(slot, sp.Bits) {
 		if at, ok := r.Word(slot); ok {
 			if m := vm.method(r, at); m != nil {
-				return vm.interpreted(m, vm.bytecode(r, a, f, m, fp.Bits))
+				bci := vm.bytecode(r, a, f, m, fp.Bits)
+				return vm.interpreted(m, bci), bci >= 0 || m.native
 			}
 		}
 	}
 	// The frame is not made yet.
 	if a.JavaInterpreter == nil || f.AddressInBlock() != f.PC() {
-		return nil
+		return nil, false
 	}
 	c, ok := vm.code.Codelet(r, f.PC())
 	if at := f.Register(a.JavaInterpreter.Method); ok && at.Known() && c.IsEntry() {
 		if m := vm.method(r, at.Bits); m != nil {
-			list := vm.interpreted(m, 0)
+			list = vm.interpreted(m, 0)
 			list[0].Guess = true
-			return list
+			return list, false
 		}
 	}
-	return nil
+	return nil, false
 }
 
 func (vm *machine) interpreted(m *method, bci int32) []language.Frame {

@@ -30,7 +30,10 @@ type About struct {
 	Refused func(m *target.Module) bool
 	// Languages have run times in the process, so that their frames have names unasked.
 	Languages []string
-	Live      bool // the process runs on this machine
+	// Sampled says that the kernel has copied the stacks: languages whose frames are on the heap
+	// have none.
+	Sampled bool
+	Live    bool // the process runs on this machine
 	// Registered says that frames are in code which the process has told debuggers or perf of.
 	Registered bool
 
@@ -321,7 +324,10 @@ func (s *Seen) runtime(a *About, modules []*module) *Line {
 				return nil
 			}
 			remedy := r.remedy
-			if r.older != nil {
+			switch {
+			case r.onHeap && a.Sampled:
+				return &Line{atRunTime, []string{r.subject}, "--wall has them"}
+			case r.older != nil:
 				if text := r.older(file); text != "" {
 					remedy = text
 				}

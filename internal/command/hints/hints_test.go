@@ -104,6 +104,7 @@ func TestLines(t *testing.T) {
 		{name: "Python's library", files: []string{"/opt/lib/libpython3.14.so.1.0"}, seen: []seen{{0, "_PyEval_EvalFrameDefault"}}, want: []string{"-X perf"}},
 		{name: "an older Python", files: []string{"/usr/bin/python3.11"}, seen: []seen{{0, "_PyEval_EvalFrameDefault"}}, want: []string{"this is Python 3.11: from 3.12 on, -X perf"}},
 		{name: "Python with frames of its own", files: []string{"/opt/bin/python3.13"}, seen: []seen{{0, "_PyEval_EvalFrameDefault"}}, about: hints.About{Languages: []string{"java", "python"}}},
+		{name: "Python in samples", files: []string{"/opt/bin/python3.11"}, seen: []seen{{0, "_PyEval_EvalFrameDefault"}}, about: hints.About{Sampled: true}, want: []string{"Python's functions have no names: --wall has them"}},
 		{name: "Python beside Java's frames", files: []string{"/opt/bin/python3.13"}, seen: []seen{{0, "_PyEval_EvalFrameDefault"}}, about: hints.About{Languages: []string{"java"}}, want: []string{"-X perf"}},
 		{name: "Python that runs no functions", files: []string{"/usr/bin/python3.13"}, seen: []seen{{0, "Py_Main"}, {-1, ""}}},
 		{name: ".NET", files: []string{"/usr/share/dotnet/libcoreclr.so"}, seen: []seen{{-1, ""}}, want: []string{"DOTNET_PerfMapEnabled=1"}},

@@ -19,6 +19,7 @@ type runtime struct {
 	remedy  string                // what gives them names; %d is the PID
 	// language is the name that the language's decorator has; "" if there is none.
 	language string
+	onHeap   bool // that language's frames are on the heap
 	// older says what to say in place of the remedy; "" if the remedy helps. It gets what file has
 	// matched.
 	older func(file []string) string
@@ -39,7 +40,7 @@ var runtimes = []runtime{
 		subject: "Java's methods", remedy: "start java with -XX:+PerfTool",
 	},
 	{
-		file: matching(`^(?:python|libpython)(\d)?(?:\.(\d+))?[dmtu]*(?:-dbg)?(?:\.so.*)?$`), language: "python", evals: []string{"_PyEval_EvalFrame", "PyEval_EvalFrame"}, never: true,
+		file: matching(`^(?:python|libpython)(\d)?(?:\.(\d+))?[dmtu]*(?:-dbg)?(?:\.so.*)?$`), language: "python", onHeap: true, evals: []string{"_PyEval_EvalFrame", "PyEval_EvalFrame"}, never: true,
 		subject: "Python's functions", remedy: "start Python 3.12 or later with -X perf", older: olderPython,
 	},
 	{

@@ -37,6 +37,7 @@ func (s *shown) hints(stacks *picture.Stacks, flags *report.Flags, about hints.A
 			seen.Add(p.Address, nil, p.Function)
 		}
 	}
+	about.Languages = s.profile.Languages()
 	about.Lacks, about.Held = s.symbols.Lacks, true
 	about.Refused = func(m *target.Module) bool {
 		return slices.ContainsFunc(s.symbols.Warnings(m), func(err error) bool { return errors.Is(err, symbol.ErrMismatch) })

@@ -76,6 +76,7 @@ With --wall, all threads are sampled 20 times a second, also while they wait: it
 Each thread is stopped for some ten microseconds, as attach does, read, and let go. That takes the right to trace the
 process, and perf_event_open(2) need not be allowed. A thread's state is the label "state"; a sample counts for the time since
 the one before. Functions of Python and other languages that attach shows are frames then, in the place of their interpreter's.
+Java's are frames without --wall, too.
 
 Samples of a Go program have the number of their goroutine and its labels (which runtime/pprof.Do sets), where these were the same before and
 after the sample.
@@ -334,7 +335,9 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, args []string, pid
 	for _, text := range slices.Concat(said, r.lacks(stacks, shown), shown.warnings(), r.Warned()) {
 		cmdline.Warn(cmd, text)
 	}
-	for _, l := range shown.hints(stacks, &r.Flags, aboutRecorded(options.PIDs)) {
+	about := aboutRecorded(options.PIDs)
+	about.Sampled = !r.wall
+	for _, l := range shown.hints(stacks, &r.Flags, about) {
 		cmdline.Hint(cmd, l.String())
 	}
 	r.report(cmd.ErrOrStderr(), shown.profile)

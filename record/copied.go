@@ -1,0 +1,51 @@
+package record
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/format/perfevent"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// decorateCopy has the languages whose frames are on the stack say what the stack of a sample is,
+// whose registers and memory are at hand.
+func (s *space) decorateCopy(sample *perfevent.Sample, n int, whole bool) {
+	if len(s.languages.runtimes) == 0 {
+		s.languages.decorated, s.languages.early = nil, s.languages.early[:0]
+		return
+	}
+	s.decorate(&copied{engine: s.engine, tid: int(sample.TID)}, &later{&s.engine.memory}, n, whole)
+}
+
+// copied is the thread of a sample, as it was then.
+type copied struct {
+	*engine
+	tid int
+}
+
+func (c *copied) ID() int                           { return c.tid }
+func (c *copied) Name() string                      { return "" }
+func (c *copied) Registers(r *arch.Registers) error { *r = c.regs; return nil }
+
+// StackMemory is the memory that the stack is walked in.
+func (c *copied) StackMemory() target.Memory { return &c.engine.memory }
+
+// later is the memory of a process some time after a sample: the copy of the stack, and else what
+// the process has now.
+type later struct{ *sampled }
+
+// aroundCopy is how far around the copy of a stack there is still the stack, bytes: what frames
+// that were walked have there has changed.
+const aroundCopy = 1 << 16
+
+// ReadMemory implements [target.Memory].
+func (m *later) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	if addr-m.lo < uint64(len(m.stack)) {
+		return m.sampled.ReadMemory(addr, p)
+	}
+	if addr-m.lo+aroundCopy < uint64(len(m.stack))+2*aroundCopy {
+		return 0, fmt.Errorf("read memory at %#x: %w", addr, target.ErrUnmapped)
+	}
+	return m.space.life.ReadMemory(addr, p)
+}
