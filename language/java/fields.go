@@ -31,31 +31,61 @@ func (r *reading) place(class uint64, name string) (fieldPlace, bool) {
 
 // find looks for the field of a class.
 func (r *reading) find(class uint64, name string) (offset uint64, ok bool) {
-	pool, ok := r.word(class, "InstanceKlass::_constants")
-	header := r.tables.Types["ConstantPool"].Size
-	if !ok || header == 0 {
-		return 0, false
-	}
-	is := func(index uint64) bool {
-		at, _ := r.Word(pool + header + 8*index)
-		return r.symbol(at) == name
-	}
-	if stream, has := r.word(class, "InstanceKlass::_fieldinfo_stream"); has {
-		return r.inStream(stream, is)
-	}
-	return r.inArray(class, is)
+	pool, _ := r.word(class, "InstanceKlass::_constants")
+	r.eachField(class, func(f field) bool {
+		if r.constant(pool, f.name) == name {
+			offset, ok = f.offset, f.offset != 0
+			return false
+		}
+		return true
+	})
+	return offset, ok
 }
 
-// inArray looks for a field in the array of 16-bit words that releases up to 20 have.
-func (r *reading) inArray(class uint64, is func(uint64) bool) (offset uint64, ok bool) {
+// constant returns the name at an index of a constant pool.
+func (r *reading) constant(pool, index uint64) string {
+	header := r.tables.Types["ConstantPool"].Size
+	if pool == 0 || header == 0 {
+		return ""
+	}
+	at, _ := r.Word(pool + header + 8*index)
+	return r.symbol(at)
+}
+
+// field is a field as its class has it.
+type field struct {
+	name, descriptor uint64 // constants
+	access           uint64
+	offset           uint64 // in an object, or, if it is static, in the class's java.lang.Class
+}
+
+// static reports whether the field is the class's own.
+func (f field) static() bool { return f.access&accessStatic != 0 }
+
+// accessStatic is ACC_STATIC of the Java Virtual Machine Specification, tables 4.5-A and 4.6-A.
+const accessStatic = 0x8
+
+// eachField calls do with the fields that a class itself has, until do returns false.
+func (r *reading) eachField(class uint64, do func(field) (more bool)) {
+	if stream, has := r.word(class, "InstanceKlass::_fieldinfo_stream"); has {
+		r.inStream(stream, do)
+	} else {
+		r.inArray(class, do)
+	}
+}
+
+// inArray goes through the array of 16-bit words that releases up to 20 have.
+func (r *reading) inArray(class uint64, do func(field) bool) {
 	list, ok := r.word(class, "InstanceKlass::_fields")
 	count, _ := r.number(class, "InstanceKlass::_java_fields_count")
 	data := r.tables.Fields["Array<u2>::_data"].Offset
 	c := r.tables.Constants
 	slots, shift := c["FieldInfo::field_slots"], c["FIELDINFO_TAG_SIZE"]
-	name, low, high := c["FieldInfo::name_index_offset"], c["FieldInfo::low_packed_offset"], c["FieldInfo::high_packed_offset"]
-	if !ok || data == 0 || slots <= 0 || slots > 16 || max(name, low, high) >= slots || min(name, low, high, shift) < 0 || shift > 16 {
-		return 0, false
+	access, name, descriptor := c["FieldInfo::access_flags_offset"], c["FieldInfo::name_index_offset"], c["FieldInfo::signature_index_offset"]
+	low, high := c["FieldInfo::low_packed_offset"], c["FieldInfo::high_packed_offset"]
+	if !ok || data == 0 || slots <= 0 || slots > 16 || max(access, name, descriptor, low, high) >= slots ||
+		min(access, name, descriptor, low, high, shift) < 0 || shift > 16 {
+		return
 	}
 	for i := range min(count, mostFields) {
 		b := r.Read(list+data+uint64(i*slots*2), int(slots*2))
@@ -63,20 +93,19 @@ func (r *reading) inArray(class uint64, is func(uint64) bool) (offset uint64, ok
 			break
 		}
 		part := func(at int64) uint64 { return uint64(r.Order.Uint16(b[2*at:])) }
-		offset := (part(high)<<16 | part(low)) >> shift
-		if part(c["FieldInfo::access_flags_offset"]&7)&uint64(c["JVM_ACC_FIELD_INTERNAL"]) == 0 && is(part(name)) {
-			return offset, offset != 0
+		f := field{name: part(name), descriptor: part(descriptor), access: part(access), offset: (part(high)<<16 | part(low)) >> shift}
+		if f.access&uint64(c["JVM_ACC_FIELD_INTERNAL"]) == 0 && !do(f) {
+			break
 		}
 	}
-	return 0, false
 }
 
-// inStream looks for a field in the stream of numbers that releases from 21 on have.
-func (r *reading) inStream(stream uint64, is func(uint64) bool) (offset uint64, ok bool) {
+// inStream goes through the stream of numbers that releases from 21 on have.
+func (r *reading) inStream(stream uint64, do func(field) bool) {
 	data := r.tables.Fields["Array<u1>::_data"].Offset
 	n, ok := r.small(stream) // the length is the first part of an array
 	if !ok || data == 0 {
-		return 0, false
+		return
 	}
 	b := packed{bytes: r.bytes(stream+data, int(min(n, mostFields*16)))}
 	flag := func(name string, usual uint) uint32 {
@@ -89,20 +118,17 @@ func (r *reading) inStream(stream uint64, is func(uint64) bool) (offset uint64, 
 	generic, contended := flag("generic", 2), flag("contended", 4)
 	own, injections := b.next(), b.next()
 	for range min(own+injections, mostFields) {
-		name, _, at, _, flags := b.next(), b.next(), b.next(), b.next(), b.next()
+		f := field{name: uint64(b.next()), descriptor: uint64(b.next()), offset: uint64(b.next()), access: uint64(b.next())}
+		flags := b.next()
 		for _, more := range []uint32{initialized, generic, contended} {
 			if flags&more != 0 {
 				b.next()
 			}
 		}
-		if b.short {
+		if b.short || flags&injected == 0 && !do(f) {
 			break
 		}
-		if flags&injected == 0 && is(uint64(name)) {
-			return uint64(at), at != 0
-		}
 	}
-	return 0, false
 }
 
 // packed are numbers as HotSpot packs them (UNSIGNED5) from JDK 20 on: a number takes one to five
