@@ -3,6 +3,7 @@ package java
 import (
 	"sort"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/language"
@@ -16,8 +17,8 @@ const (
 
 // compiledFrames returns the frames of Java for which the frame f of a compiled method stands, the
 // innermost first. placed reports whether the place in the method is one that the compiler has
-// noted.
-func (vm *machine) compiledFrames(r *vmstructs.Reader, f *frame.Frame, b *vmstructs.Blob) (list []language.Frame, placed bool) {
+// noted. Variables are read with values, which is nil if none are wanted.
+func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, b *vmstructs.Blob, values *reading) (list []language.Frame, placed bool) {
 	at, ok := r.Pointer(b.At, vm.compiled.method)
 	if !ok {
 		return nil, false
@@ -32,18 +33,38 @@ func (vm *machine) compiledFrames(r *vmstructs.Reader, f *frame.Frame, b *vmstru
 		return []language.Frame{whole}, true
 	}
 	pc, exact := vm.placeOf(r, f, b), f.AddressInBlock() != f.PC()
-	scope, found := vm.scopeAt(r, b, pc, exact)
+	scope, objects, found := vm.scopeAt(r, b, pc, exact)
 	if !found {
 		whole.Guess = !exact
 		return []language.Frame{whole}, false
 	}
-	if list = vm.scopes(r, b, scope); list == nil {
+	from, scopes := vm.scopes(r, b, scope)
+	if scopes == nil {
 		return []language.Frame{whole}, false
 	}
-	for i := range list {
-		list[i].Guess = !exact
+	list = make([]language.Frame, len(scopes))
+	for i, s := range scopes {
+		list[i] = language.Frame{Function: s.method.function, File: s.method.file, Line: vm.line(s.method, s.bci), Kind: "inlined", Place: b.At, Guess: !exact}
+	}
+	list[len(list)-1].Kind = "compiled"
+	if values != nil && exact {
+		vm.compiledVariables(values, a, f, b, place{from, objects, scopes}, list)
 	}
 	return list, true
+}
+
+// place is a place in a compiled method for which the compiler has noted what runs there.
+type place struct {
+	from    uint64  // from which offsets of scopes count
+	objects uint32  // the offset of the objects that were taken apart; 0 if there are none
+	scopes  []scope // the innermost first: each is inlined in the next one
+}
+
+// scope is what runs of one method at a place.
+type scope struct {
+	method *method
+	bci    int32
+	locals uint32 // the offset of where its variables are; 0 if there are none
 }
 
 // placeOf returns where a frame is in its compiled method. If the method is to be taken apart, the
@@ -75,20 +96,21 @@ func (vm *machine) placeOf(r *vmstructs.Reader, f *frame.Frame, b *vmstructs.Blo
 	return pc
 }
 
-// scopeAt returns where the scope of a place in a compiled method begins, in the method's scopes.
+// scopeAt returns where the scope of a place in a compiled method begins, in the method's scopes,
+// and where the objects are that were taken apart there.
 // exact says that the place must be one that the compiler has noted; else the next one is taken, as
 // the compiler has noted no more than calls and the like.
-func (vm *machine) scopeAt(r *vmstructs.Reader, b *vmstructs.Blob, pc uint64, exact bool) (scope uint32, ok bool) {
+func (vm *machine) scopeAt(r *vmstructs.Reader, b *vmstructs.Blob, pc uint64, exact bool) (scope, objects uint32, ok bool) {
 	c := &vm.compiled
 	from, ok := vm.immutable(r, b)
 	first, known := r.Number(b.At, c.pcs)
 	end, bounded := r.Number(b.At, c.pcsEnd)
 	if !ok || !known || !bounded || first < 0 || end < first {
-		return 0, false
+		return 0, 0, false
 	}
 	n := uint64(end-first) / c.pcDesc
 	if n == 0 || n > mostPCs {
-		return 0, false
+		return 0, 0, false
 	}
 	from += uint64(first)
 	want := int64(pc - b.Lo)
@@ -97,15 +119,19 @@ func (vm *machine) scopeAt(r *vmstructs.Reader, b *vmstructs.Blob, pc uint64, ex
 		return !ok || offset >= want
 	}))
 	if i >= n {
-		return 0, false
+		return 0, 0, false
 	}
 	offset, ok := r.Number(from+i*c.pcDesc, c.pcOffset)
 	at, known := r.Number(from+i*c.pcDesc, c.pcScope)
 	// The last place is no place: it is beyond all code.
 	if !ok || !known || at <= 0 || exact && offset != want || offset > int64(b.Hi-b.Lo) {
-		return 0, false
+		return 0, 0, false
 	}
-	return uint32(at), true
+	if c.pcObjects.Size > 0 {
+		apart, _ := r.Number(from+i*c.pcDesc, c.pcObjects)
+		objects = uint32(max(apart, 0))
+	}
+	return uint32(at), objects, true
 }
 
 // immutable returns the address from which the offsets of a compiled method's debug information
@@ -118,9 +144,9 @@ func (vm *machine) immutable(r *vmstructs.Reader, b *vmstructs.Blob) (uint64, bo
 	return at, ok && at != 0
 }
 
-// scopes returns the frames of a scope and of the scopes that it is inlined in; nil if they cannot
-// be read.
-func (vm *machine) scopes(r *vmstructs.Reader, b *vmstructs.Blob, scope uint32) (list []language.Frame) {
+// scopes returns a scope and the scopes that it is inlined in, nil if they cannot be read, and the
+// address from which their offsets count.
+func (vm *machine) scopes(r *vmstructs.Reader, b *vmstructs.Blob, at uint32) (from uint64, list []scope) {
 	c := &vm.compiled
 	from, ok := r.Pointer(b.At, c.scopes)
 	if !c.scopesAt {
@@ -132,31 +158,29 @@ func (vm *machine) scopes(r *vmstructs.Reader, b *vmstructs.Blob, scope uint32) 
 	}
 	metadata, known := vm.metadata(r, b)
 	if !ok || !known {
-		return nil
+		return 0, nil
 	}
 	var room [scopeBytes]byte
-	for ; scope != 0; list[len(list)-1].Kind = "inlined" {
-		k, _ := r.Memory.ReadMemory(from+uint64(scope), room[:])
+	for at != 0 {
+		k, _ := r.Memory.ReadMemory(from+uint64(at), room[:])
 		n := numbers{bytes: room[:k], least: c.least}
-		outer, index, bci := n.next(), n.next(), int32(n.next())-1
+		outer, index, bci, locals := n.next(), n.next(), int32(n.next())-1, n.next()
 		if n.short || index == 0 || len(list) == mostInlined {
-			return nil
+			return 0, nil
 		}
-		at, ok := r.Word(metadata + 8*uint64(index-1))
+		of, ok := r.Word(metadata + 8*uint64(index-1))
 		if !ok {
-			return nil
+			return 0, nil
 		}
-		m := vm.method(r, at)
+		m := vm.method(r, of)
 		// A scope comes behind the one that it is inlined in.
-		if m == nil || outer >= scope || bci < -1 || int64(bci) >= int64(m.size) {
-			return nil
+		if m == nil || outer >= at || bci < -1 || int64(bci) >= int64(m.size) {
+			return 0, nil
 		}
-		list = append(list, language.Frame{Function: m.function, File: m.file, Line: vm.line(m, bci), Kind: "compiled", Place: b.At})
-		if scope = outer; scope == 0 {
-			return list
-		}
+		list = append(list, scope{m, bci, locals})
+		at = outer
 	}
-	return list
+	return from, list
 }
 
 // metadata returns the address of the list of methods and classes to which a compiled method's

@@ -30,6 +30,12 @@ const unloaded = "code was unloaded, or the process had ended, before the frame 
 // frames adds the frames of a stack, and the names of other code of the machine's.
 func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
 	r := &vmstructs.Reader{Memory: s.Memory, Order: s.Arch.Order}
+	var values *reading // nil if no variables are wanted
+	if s.Locals {
+		if values = (&reading{r, &vm.threads.heap}); !values.ready() {
+			values = nil
+		}
+	}
 	interpreter, bytes, interprets := vm.code.Code(r)
 	callStub, _ := r.Word(vm.callStub.Offset)
 	for level, f := range s.Frames {
@@ -49,7 +55,7 @@ func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
 		placed, gone := true, false
 		switch {
 		case interprets && pc-interpreter < bytes:
-			if frames, placed = vm.interpretedFrame(r, s.Arch, f); frames == nil {
+			if frames, placed = vm.interpretedFrame(r, s.Arch, f, values); frames == nil {
 				name = "Interpreter"
 			}
 		case callStub != 0 && f.PC() == callStub:
@@ -62,7 +68,7 @@ func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
 				break
 			}
 			if name = vm.nameOf(r, &b); name == "nmethod" || name == "native nmethod" {
-				if frames, placed = vm.compiledFrames(r, f, &b); frames != nil {
+				if frames, placed = vm.compiledFrames(r, s.Arch, f, &b, values); frames != nil {
 					name = ""
 				}
 			}

@@ -7,6 +7,9 @@
 // which methods' frames the one frame of the machine stands for. The line comes from the table of
 // lines behind a method's bytecodes.
 //
+// The class file's table says which variables are in which slots of a frame, and the compilers note
+// where they have kept them.
+//
 // A thread is known by its stack. Its java.lang.Thread has its name and what it does, in the heap,
 // where fields are at places that differ from release to release: the classes say where. Monitors
 // and java.util.concurrent's locks lead to the threads that hold them.

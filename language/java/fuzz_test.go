@@ -100,12 +100,13 @@ func (m image) frames(pc uint64, exact bool) (list []string) {
 	r := &vmstructs.Reader{Memory: m, Order: binary.LittleEndian}
 	b := &vmstructs.Blob{At: imageAt + nmethodAt, Lo: codeAt, Hi: codeAt + 64}
 	vm.method(r, imageAt+handleAt)
-	scope, ok := vm.scopeAt(r, b, pc, exact)
+	at, _, ok := vm.scopeAt(r, b, pc, exact)
 	if !ok {
 		return nil
 	}
-	for _, f := range vm.scopes(r, b, scope) {
-		list = append(list, written(f.Function, f.File, f.Line))
+	_, scopes := vm.scopes(r, b, at)
+	for _, s := range scopes {
+		list = append(list, written(s.method.function, s.method.file, vm.line(s.method, s.bci)))
 	}
 	return list
 }

@@ -170,8 +170,13 @@ func (r *reading) reference(addr uint64) uint64 {
 	if !r.narrowOops {
 		return r.oop(addr)
 	}
-	v, ok := r.small(addr)
-	if !ok || v == 0 {
+	v, _ := r.small(addr)
+	return r.widened(v)
+}
+
+// widened returns the address that a reference of 4 bytes stands for.
+func (r *reading) widened(v uint64) uint64 {
+	if v == 0 {
 		return 0
 	}
 	return r.oopBase + v<<r.oopShift
@@ -255,19 +260,43 @@ func (r *reading) derived(class uint64, name string) uint64 {
 	return 0
 }
 
+// moved returns where an object is, if a collector of garbage has moved it: then its old place
+// leads to the new one.
+func (r *reading) moved(object uint64) uint64 {
+	const marked, itself = 3, 7
+	mark, ok := r.Word(object)
+	if !ok || object%8 != 0 || mark&marked != marked {
+		return object
+	}
+	if to := mark &^ itself; mark&itself == marked && r.classOf(to) != 0 {
+		return to
+	}
+	return object
+}
+
+// classOfMirror returns the class that a java.lang.Class is of; 0 if it is of none.
+func (r *reading) classOfMirror(object uint64) uint64 {
+	if r.className(r.classOf(object)) != "java/lang/Class" {
+		return 0
+	}
+	f, ok := r.tables.Fields["java_lang_Class::_klass_offset"]
+	if !ok {
+		return 0
+	}
+	at, ok := r.Number(0, f)
+	if !ok || at <= 0 {
+		return 0
+	}
+	of, _ := r.Word(object + uint64(at))
+	return of
+}
+
 // spoken returns what an object is, as jstack says it: "java.lang.Object", "java.lang.Class for
 // Dead". It returns "" for what is no object.
 func (r *reading) spoken(object uint64) string {
 	name := r.className(r.classOf(object))
-	if name == "java/lang/Class" {
-		if f, ok := r.tables.Fields["java_lang_Class::_klass_offset"]; ok {
-			if at, ok := r.Number(0, f); ok && at > 0 {
-				of, _ := r.Word(object + uint64(at))
-				if of := r.className(of); of != "" {
-					name += " for " + of
-				}
-			}
-		}
+	if of := r.className(r.classOfMirror(object)); of != "" {
+		name += " for " + of
 	}
 	return strings.ReplaceAll(name, "/", ".")
 }
@@ -275,54 +304,58 @@ func (r *reading) spoken(object uint64) string {
 // maxString bounds strings, in bytes.
 const maxString = 1 << 10
 
-// text reads a java.lang.String.
+// text reads a java.lang.String, "" if the object is none.
 func (r *reading) text(object uint64) string {
 	class := r.classOf(object)
 	if class == 0 || r.className(class) != "java/lang/String" {
 		return ""
 	}
+	text, _, _ := r.characters(object, class)
+	return text
+}
+
+// characters reads a java.lang.String of which class is the class, and how many characters of 16
+// bits it has.
+func (r *reading) characters(object, class uint64) (text string, n uint64, ok bool) {
 	value, ok := r.place(class, "value")
 	if !ok {
-		return ""
+		return "", 0, false
 	}
-	array := r.reference(object + value.offset)
+	array := r.moved(r.reference(object + value.offset))
 	of := r.classOf(array)
 	name := r.className(of)
 	if name != "[B" && name != "[C" {
-		return ""
+		return "", 0, false
 	}
-	helper, ok := r.number(of, "Klass::_layout_helper")
-	length := array + 16
-	if r.compact {
-		length = array + 8
-	} else if r.narrowClasses {
-		length = array + 12
+	data, n, ok := r.arrayOf(array, of)
+	if !ok {
+		return "", 0, false
 	}
-	n, is := r.small(length)
-	if !ok || !is || n > 1<<31-1 {
-		return ""
-	}
-	data := array + uint64(helper)>>16&0xff
 	wide := name == "[C"
 	if coder, ok := r.place(class, "coder"); ok {
 		b := r.Read(object+coder.offset, 1)
 		wide = wide || len(b) == 1 && b[0] == 1
 	}
-	size := int(n)
+	size := n
 	if name == "[C" {
 		size *= 2
+	} else if wide {
+		n /= 2
 	}
-	b := r.bytes(data, min(size, maxString))
+	b := r.bytes(data, int(min(size, maxString)))
+	if b == nil && size > 0 {
+		return "", 0, false
+	}
 	if !wide {
 		runes := make([]rune, len(b))
 		for i, c := range b {
 			runes[i] = rune(c)
 		}
-		return string(runes)
+		return string(runes), n, true
 	}
 	units := make([]uint16, len(b)/2)
 	for i := range units {
 		units[i] = r.Order.Uint16(b[2*i:])
 	}
-	return string(utf16.Decode(units))
+	return string(utf16.Decode(units)), n, true
 }

@@ -17,7 +17,8 @@ const (
 
 // interpretedFrame returns the frame of Java for which an interpreted frame stands; nil if the
 // interpreter is in no method there. placed reports whether the place in the method is known.
-func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame) (list []language.Frame, placed bool) {
+// Variables are read with values, which is nil if none are wanted.
+func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, values *reading) (list []language.Frame, placed bool) {
 	fp, sp := f.Register(a.FP), f.Register(a.SP)
 	cfa, ok := f.CFA()
 	slot := fp.Bits - 8*-methodSlot
@@ -25,7 +26,11 @@ func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.
 		if at, ok := r.Word(slot); ok {
 			if m := vm.method(r, at); m != nil {
 				bci := vm.bytecode(r, a, f, m, fp.Bits)
-				return vm.interpreted(m, bci), bci >= 0 || m.native
+				list = vm.interpreted(m, bci)
+				if values != nil {
+					vm.interpretedVariables(values, m, bci, fp.Bits, &list[0])
+				}
+				return list, bci >= 0 || m.native
 			}
 		}
 	}

@@ -26,6 +26,12 @@ type layout struct {
 	blobName vmstructs.Field
 	callStub vmstructs.Field // its offset is 0 if that is not known
 	compiled compiledLayout
+
+	// Where variables are. Frames can be read without.
+	tablesOf  tablesLayout
+	locations locations
+	oops      vmstructs.Field // where a compiled method has its references
+	is8       bool            // the release is JDK 8
 }
 
 // compiledLayout says where a compiled method, an nmethod, has its debug information. Which of
@@ -41,6 +47,7 @@ type compiledLayout struct {
 
 	pcDesc            uint64 // bytes
 	pcOffset, pcScope vmstructs.Field
+	pcObjects         vmstructs.Field // its size is 0 if that is not known
 	originalPC        vmstructs.Field // where the frame has the PC, if it was marked to be taken apart
 	handlers          [2]vmstructs.Field
 	handlerAt         bool  // they are addresses
@@ -79,6 +86,10 @@ func layOut(t *vmstructs.Tables, release int) (*layout, error) {
 	if release >= 20 {
 		l.compiled.least = 1
 	}
+	l.tablesOf, l.locations, l.is8 = layOutTables(t), layOutLocations(t), release == 8
+	if l.oops = t.Fields["nmethod::_oops_offset"]; l.oops.Size == 0 {
+		l.oops = t.Fields["CodeBlob::_data_offset"] // from 23 on
+	}
 	return l, n.Err()
 }
 
@@ -111,6 +122,7 @@ func layOutCompiled(n *vmstructs.Needed) (c compiledLayout) {
 	}
 	c.pcDesc = n.Bytes("PcDesc")
 	c.pcOffset, c.pcScope = n.Number("PcDesc::_pc_offset"), n.Number("PcDesc::_scope_decode_offset")
+	c.pcObjects = n.Fields["PcDesc::_obj_decode_offset"]
 	c.originalPC = n.Number("nmethod::_orig_pc_offset")
 	for i, names := range [][]string{
 		{"CompiledMethod::_deopt_handler_begin", "nmethod::_deopt_handler_offset", "nmethod::_deoptimize_offset"},

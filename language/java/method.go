@@ -14,6 +14,7 @@ type method struct {
 	function string // its class and name: "com.example.Server.handle"
 	file     string
 	native   bool
+	static   bool
 	codes    uint64 // the address of its bytecodes
 	size     uint64 // how many bytes they are
 	lines    []byte // the compressed table of lines; nil if there is none
@@ -65,7 +66,7 @@ func (vm *machine) method(r *vmstructs.Reader, at uint64) *method {
 	if !ok || class == "" || name == "" {
 		return nil
 	}
-	x.native = access&native != 0
+	x.native, x.static = access&native != 0, access&accessStatic != 0
 	x.function = className(class) + "." + name
 	of := m.pool
 	if vm.sourceInHolder {
