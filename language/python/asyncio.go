@@ -91,7 +91,7 @@ func (t *tasks) nodes(head uint64) {
 			t.fail(err)
 			return
 		}
-		t.add(at - t.debug.node)
+		t.add(at-t.debug.node, t.read)
 		before, at = at, words[0]
 	}
 }

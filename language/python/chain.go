@@ -61,6 +61,25 @@ func (c *chain) read(t *threadState) error {
 	return nil
 }
 
+// all returns the frames of a thread state, without their places on the stack.
+func (c *chain) all(t *threadState) (list []language.Frame) {
+	if c.r.layout.minor <= 10 {
+		for at := t.frame; at != 0; {
+			x, err := c.object(at)
+			if err != nil {
+				break
+			}
+			at = x.back
+		}
+		return c.run
+	}
+	_ = c.read(t)
+	for i := range c.groups {
+		list = append(list, c.groups[i].Frames...)
+	}
+	return list
+}
+
 // cframe is a _PyCFrame of 3.11 and 3.12: a record on the C stack that each call of the evaluator
 // has. It leads to the call's innermost frame.
 type cframe struct{ at, frame, previous uint64 }

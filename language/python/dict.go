@@ -160,13 +160,22 @@ func (o *objects) isText(object uint64, name string) bool {
 	return err == nil && text == name
 }
 
-// eachAttribute calls do with the attributes that an object has of its own, until it returns false.
+// eachAttribute calls do with the attributes that an object has of its own, in slots and in its
+// dictionary, until it returns false.
 func (o *objects) eachAttribute(object uint64, do func(key, value uint64) bool) error {
-	l := o.layout
 	c, err := o.typeOf(object)
 	if err != nil {
 		return err
 	}
+	if more, err := o.eachSlot(object, c, do); err != nil || !more {
+		return err
+	}
+	return o.eachInDict(object, c, do)
+}
+
+// eachInDict is eachAttribute for the dictionary that an object of a class has.
+func (o *objects) eachInDict(object uint64, c *class, do func(key, value uint64) bool) error {
+	l := o.layout
 	each := func(_ uint64, _ bool, key, value uint64) bool { return do(key, value) }
 	dict := uint64(0)
 	if c.flags&flagManagedDict != 0 && l.has(managedDict, typeKeys) {

@@ -55,6 +55,7 @@ type class struct {
 	named     bool // a named tuple
 	hasText   bool // it has a __str__ or __repr__ of its own, written in Python
 	enum      bool
+	slots     []slot // of objects that have no dictionary, or not for all attributes
 }
 
 func (c *class) heap() bool { return c.flags&flagHeapType != 0 }
@@ -116,6 +117,7 @@ func (o *objects) describe(c *class) {
 	if err != nil || dict == 0 {
 		return
 	}
+	slots := false
 	err = o.each(dict, func(key, value uint64) bool {
 		name, err := o.text(key, 64)
 		if err != nil {
@@ -138,9 +140,14 @@ func (o *objects) describe(c *class) {
 			c.hasText = true
 		case "_member_map_":
 			c.enum = true
+		case "__slots__":
+			slots = true
 		}
 		return true
 	})
+	if slots {
+		c.slots = o.slotsIn(dict)
+	}
 	if err != nil || c.base == 0 || !l.has(typeBase) {
 		return
 	}
@@ -150,6 +157,7 @@ func (o *objects) describe(c *class) {
 			c.fields, c.dataclass, c.named = base.fields, base.dataclass, base.named
 		}
 		c.enum = c.enum || base.enum
+		c.slots = append(c.slots, base.slots...)
 		c.hasText = c.hasText || base.hasText
 	}
 }

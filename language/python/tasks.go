@@ -20,31 +20,40 @@ const (
 	mostFutures     = 8
 )
 
-// tasks are the tasks of asyncio in one process, as they are found.
+// tasks are the tasks of one process, as they are found.
 type tasks struct {
-	r     *interpreter
-	o     *objects
-	debug *asyncioOffsets // nil before 3.14
-	at    map[uint64]int  // by address of the object: the index in list
-	list  []language.Task
-	waits []uint64 // for which future each one waits, 0 for none
-	err   error    // the first
+	r      *interpreter
+	o      *objects
+	states []threadState
+	debug  *asyncioOffsets // nil before 3.14
+	at     map[uint64]int  // by address of the object: the index in list
+	list   []found
+	err    error // the first
 }
 
-// Tasks implements [language.Tasker]: the tasks of asyncio.
+// asyncioTask is the kind of asyncio's tasks.
+const asyncioTask = "asyncio task"
+
+// found is a task.
+type found struct {
+	language.Task
+	waits uint64 // the future for which a task of asyncio waits, 0 for none
+	below uint64 // the task that cannot go on before this one is over, 0 for none
+}
+
+// Tasks implements [language.Tasker]: the tasks of asyncio and of trio.
 func (r *interpreter) Tasks(m target.Memory) ([]language.Task, error) {
 	mem := &memory{Memory: m, order: r.arch.Order, size: r.arch.PtrSize, layout: r.layout}
 	t := &tasks{r: r, o: &objects{memory: mem, left: mostTaskObjects}, at: map[uint64]int{}}
-	var states []threadState
-	if err := r.eachThread(mem, func(s *threadState) bool { states = append(states, *s); return true }); err != nil {
+	if err := r.eachThread(mem, func(s *threadState) bool { t.states = append(t.states, *s); return true }); err != nil {
 		t.fail(err)
 	}
 	seen := map[uint64]bool{}
 	if r.layout.minor >= 14 {
 		t.debug = r.asyncioOffsets(m)
 	}
-	for i := range states {
-		s := &states[i]
+	for i := range t.states {
+		s := &t.states[i]
 		t.ofThread(s)
 		if !seen[s.interpreter] {
 			seen[s.interpreter] = true
@@ -53,35 +62,29 @@ func (r *interpreter) Tasks(m target.Memory) ([]language.Task, error) {
 	}
 	t.sort()
 	t.awaitedBy()
+	list := make([]language.Task, len(t.list))
 	for i := range t.list {
-		t.list[i].Thread = t.threadOf(t.list[i].ID, states)
+		list[i] = t.list[i].Task
 	}
-	return t.list, t.err
+	return list, t.err
 }
 
 // sort brings the tasks in the order of their names, and of the numbers in these: sets have no
 // order.
 func (t *tasks) sort() {
-	key := func(x *language.Task) (text string, n int) {
+	key := func(x *found) (text string, n int) {
 		text = strings.TrimRight(x.Name, "0123456789")
 		n, _ = strconv.Atoi(x.Name[len(text):])
 		return text, n
 	}
-	order := make([]int, len(t.list))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		text, n := key(&t.list[a])
-		other, m := key(&t.list[b])
-		return cmp.Or(cmp.Compare(text, other), cmp.Compare(n, m), cmp.Compare(t.list[a].ID, t.list[b].ID))
+	slices.SortFunc(t.list, func(a, b found) int {
+		text, n := key(&a)
+		other, m := key(&b)
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(text, other), cmp.Compare(n, m), cmp.Compare(a.ID, b.ID))
 	})
-	list, waits := make([]language.Task, len(order)), make([]uint64, len(order))
-	for to, from := range order {
-		list[to], waits[to] = t.list[from], t.waits[from]
-		t.at[list[to].ID] = to
+	for i := range t.list {
+		t.at[t.list[i].ID] = i
 	}
-	t.list, t.waits = list, waits
 }
 
 func (t *tasks) fail(err error) {
@@ -90,8 +93,8 @@ func (t *tasks) fail(err error) {
 	}
 }
 
-// ofInterpreter adds the tasks that the module asyncio.tasks lists: all of them up to 3.13, later
-// the ones that are not asyncio's own.
+// ofInterpreter adds the tasks of an interpreter. The module asyncio.tasks lists all tasks of
+// asyncio up to 3.13, later the ones that are not of asyncio's own type.
 func (t *tasks) ofInterpreter(interp uint64) {
 	if t.debug != nil {
 		t.nodes(interp + t.debug.interpreterHead)
@@ -104,13 +107,9 @@ func (t *tasks) ofInterpreter(interp uint64) {
 	if err != nil || modules == 0 {
 		return
 	}
-	module, err := o.lookUp(modules, "asyncio.tasks")
-	if err != nil || module == 0 {
-		return // the interpreter has no asyncio
-	}
-	dict, err := o.pointer(module, moduleDict)
-	if err != nil {
-		t.fail(err)
+	t.ofTrio(modules)
+	dict := o.dictOf(modules, "asyncio.tasks")
+	if dict == 0 {
 		return
 	}
 	for _, name := range []string{"_all_tasks", "_scheduled_tasks", "_eager_tasks"} {
@@ -139,7 +138,7 @@ func (t *tasks) ofInterpreter(interp uint64) {
 				}
 				object = at
 			}
-			t.add(object)
+			t.add(object, t.read)
 			return true
 		}); err != nil {
 			t.fail(fmt.Errorf("asyncio.tasks.%s: %w", name, err))
@@ -147,7 +146,10 @@ func (t *tasks) ofInterpreter(interp uint64) {
 	}
 }
 
-var errNone = errors.New("there is none")
+var (
+	errNone        = errors.New("there is none")
+	errNoCoroutine = errors.New("it has no coroutine that can be read")
+)
 
 func orNone(err error) error {
 	if err == nil {
@@ -156,8 +158,21 @@ func orNone(err error) error {
 	return err
 }
 
-// add reads a task, unless it is over.
-func (t *tasks) add(object uint64) {
+// dictOf returns the dictionary of a module by its name; 0 if the interpreter has none.
+func (o *objects) dictOf(modules uint64, name string) uint64 {
+	module, err := o.lookUp(modules, name)
+	if err != nil || module == 0 {
+		return 0
+	}
+	dict, err := o.pointer(module, moduleDict)
+	if err != nil {
+		return 0
+	}
+	return dict
+}
+
+// add adds a task that read reads, unless it is over.
+func (t *tasks) add(object uint64, read func(object uint64) (found, error)) {
 	if _, known := t.at[object]; known || object == 0 {
 		return
 	}
@@ -165,7 +180,7 @@ func (t *tasks) add(object uint64) {
 		t.fail(fmt.Errorf("there are more than %d tasks", mostTasks))
 		return
 	}
-	x, waits, err := t.read(object)
+	x, err := read(object)
 	if err != nil {
 		t.fail(fmt.Errorf("the task at %#x: %w", object, err))
 		return
@@ -174,37 +189,42 @@ func (t *tasks) add(object uint64) {
 		return
 	}
 	t.at[object] = len(t.list)
-	t.list, t.waits = append(t.list, x), append(t.waits, waits)
+	t.list = append(t.list, x)
 }
 
 // maxTask bounds the part of a task that is looked at, bytes.
 const maxTask = 1 << 10
 
-// read reads one task. Its kind is "" if it is over.
-func (t *tasks) read(object uint64) (x language.Task, waits uint64, err error) {
-	o := t.o
+// read reads one task of asyncio. Its kind is "" if it is over.
+func (t *tasks) read(object uint64) (x found, err error) {
 	coroutine, name, waits, err := t.parts(object)
 	if err != nil {
-		return x, 0, err
+		return x, err
 	}
-	x = language.Task{ID: object, Name: o.taskName(name)}
-	frames, state, err := t.r.awaited(o, coroutine)
+	x.Task = language.Task{ID: object, Name: t.o.taskName(name), Thread: t.threadOf(object)}
+	x.waits = waits
+	t.runs(&x, coroutine, asyncioTask, waits != 0)
+	return x, nil
+}
+
+// runs fills in what a task's coroutine says of it. waits says that nothing lets it go on yet.
+func (t *tasks) runs(x *found, coroutine uint64, kind string, waits bool) {
+	frames, state, err := t.r.awaited(t.o, coroutine)
 	if state == finished {
-		return x, 0, nil
+		return
 	}
-	x.Kind, x.Frames = "asyncio task", frames
+	x.Kind, x.Frames = kind, frames
 	if err != nil {
 		x.Early = err.Error()
 	}
 	switch {
 	case state == executing:
 		x.State = "running"
-	case waits != 0:
+	case waits:
 		x.State = "waiting"
 	default:
 		x.State = "ready"
 	}
-	return x, waits, nil
 }
 
 // parts returns the coroutine that a task runs, the object that is its name, and the future for
@@ -252,7 +272,7 @@ func (t *tasks) parts(object uint64) (coroutine, name, waits uint64, err error) 
 		return true
 	})
 	if err == nil && (coroutine == 0 || !o.isCoroutine(coroutine)) {
-		err = fmt.Errorf("no coroutine is found in this %s", c.qualified)
+		err = errNoCoroutine
 	}
 	return coroutine, name, waits, err
 }
@@ -286,10 +306,15 @@ func (t *tasks) awaitedBy() {
 		x.AwaitedBy = append(x.AwaitedBy, t.list[waiter].ID)
 	}
 	for i := range t.list {
-		if t.waits[i] != 0 {
-			t.futures(t.waits[i], 0, func(task int) { link(i, task) })
+		x := &t.list[i]
+		if x.waits != 0 {
+			t.futures(x.waits, 0, func(task int) { link(i, task) })
 		}
-		for _, parent := range t.parents(t.list[i].ID) {
+		if x.Kind == asyncioTask {
+			for _, parent := range t.parents(x.ID) {
+				link(parent, i)
+			}
+		} else if parent, ok := t.at[x.below]; ok {
 			link(parent, i)
 		}
 	}
@@ -357,14 +382,15 @@ func (t *tasks) parents(object uint64) (list []int) {
 		}
 		return true
 	})
-	if parent >= 0 && waits != 0 && t.waits[parent] == waits {
+	if parent >= 0 && waits != 0 && t.list[parent].waits == waits {
 		list = append(list, parent)
 	}
 	return list
 }
 
-// threadOf returns the system's ID of the thread that runs a task's loop; 0 if it does not run.
-func (t *tasks) threadOf(object uint64, states []threadState) int {
+// threadOf returns the system's ID of the thread that runs the loop of a task of asyncio; 0 if it
+// does not run.
+func (t *tasks) threadOf(object uint64) int {
 	o := t.o
 	loop, err := o.word(object + o.head())
 	if err != nil || loop == 0 {
@@ -374,16 +400,25 @@ func (t *tasks) threadOf(object uint64, states []threadState) int {
 		return 0
 	}
 	id, err := o.attribute(loop, "_thread_id")
-	if err != nil || id == 0 {
+	if err != nil {
 		return 0
 	}
-	n, _, err := o.integer(id)
+	return t.threadByID(id)
+}
+
+// threadByID returns the system's ID of the thread whose pthread_self() is an integer object; 0 if
+// there is none.
+func (t *tasks) threadByID(object uint64) int {
+	if object == 0 {
+		return 0
+	}
+	n, _, err := t.o.integer(object)
 	if err != nil || n == nil || !n.IsUint64() {
 		return 0
 	}
-	for i := range states {
-		if states[i].id == n.Uint64() {
-			return int(states[i].native)
+	for i := range t.states {
+		if t.states[i].id == n.Uint64() {
+			return int(t.states[i].native)
 		}
 	}
 	return 0

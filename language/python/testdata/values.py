@@ -22,6 +22,24 @@ class Deep(Point):
     z: object = None
 
 
+@dataclasses.dataclass
+class Slotted:
+    __slots__ = ("x", "__y")
+    x: int
+    __y: object
+
+
+@dataclasses.dataclass
+class MoreSlots(Slotted):
+    __slots__ = ("z",)
+    z: object
+
+
+@dataclasses.dataclass
+class SlotsAndDict(Slotted):
+    z: object = None
+
+
 class Plain:
     def __init__(self):
         self.a = 1
@@ -63,6 +81,7 @@ def values(self, n, /, plain, *rest, key="k", **more):
     del removed[3]
     unique, frozen, no_set, no_frozen = {7}, frozenset([8]), set(), frozenset()
     point, deep, pair, color = Point(1, Point(2, "y")), Deep(1, 2, [3]), Pair(1, "b"), Color.RED
+    slotted, more_slots, slots_and_dict = Slotted(1, "y"), MoreSlots(1, [2], Slotted(3, None)), SlotsAndDict(1, 2, 3)
     instance, function, kind, error = Plain(), bounded, Point, ValueError("x", 1)
     itself = [1]
     itself.append(itself)
