@@ -131,6 +131,7 @@ var Arch = &arch.Arch{
 		ReadAhead:    search.ReadAhead,
 		FindsFrame:   search.FindsFrame,
 		Preserves:    search.Preserves,
+		GoesOn:       Machine.GoesOn,
 		References:   Machine.References,
 		SkipPrologue: Machine.SkipPrologue,
 		FrameSetUp:   frameSetUp,

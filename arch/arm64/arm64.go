@@ -83,6 +83,7 @@ var Arch = &arch.Arch{
 		LoadsSP:         loadsSP,
 		ReadAhead:       search.ReadAhead,
 		Preserves:       search.Preserves,
+		GoesOn:          Machine.GoesOn,
 		References:      Machine.References,
 		SkipPrologue:    Machine.SkipPrologue,
 		AnalyzePrologue: analyzePrologue,

@@ -1,8 +1,6 @@
 package java
 
 import (
-	"sort"
-
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
@@ -10,7 +8,6 @@ import (
 )
 
 const (
-	mostPCs     = 1 << 20 // places of one compiled method
 	mostInlined = 1 << 10 // frames at one place
 	scopeBytes  = 6 * longest
 )
@@ -19,11 +16,11 @@ const (
 // innermost first. placed reports whether the place in the method is one that the compiler has
 // noted. Variables are read with values, which is nil if none are wanted.
 func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, b *vmstructs.Blob, values *reading) (list []language.Frame, placed bool) {
-	at, ok := r.Pointer(b.At, vm.compiled.method)
+	method, ok := r.Pointer(b.At, vm.compiled.method)
 	if !ok {
 		return nil, false
 	}
-	m := vm.method(r, at)
+	m := vm.method(r, method)
 	if m == nil {
 		return nil, false
 	}
@@ -33,12 +30,12 @@ func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Fr
 		return []language.Frame{whole}, true
 	}
 	pc, exact := vm.placeOf(r, f, b), f.AddressInBlock() != f.PC()
-	scope, objects, found := vm.scopeAt(r, b, pc, exact)
+	at, found := vm.notedAt(r, a, b, pc, exact)
 	if !found {
 		whole.Guess = !exact
 		return []language.Frame{whole}, false
 	}
-	from, scopes := vm.scopes(r, b, scope)
+	from, scopes := vm.scopes(r, b, at.scope)
 	if scopes == nil {
 		return []language.Frame{whole}, false
 	}
@@ -48,7 +45,7 @@ func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Fr
 	}
 	list[len(list)-1].Kind = "compiled"
 	if values != nil && exact {
-		vm.compiledVariables(values, a, f, b, place{from, objects, scopes}, list)
+		vm.compiledVariables(values, a, f, b, place{from, at.objects, scopes}, list)
 	}
 	return list, true
 }
@@ -94,44 +91,6 @@ func (vm *machine) placeOf(r *vmstructs.Reader, f *frame.Frame, b *vmstructs.Blo
 		}
 	}
 	return pc
-}
-
-// scopeAt returns where the scope of a place in a compiled method begins, in the method's scopes,
-// and where the objects are that were taken apart there.
-// exact says that the place must be one that the compiler has noted; else the next one is taken, as
-// the compiler has noted no more than calls and the like.
-func (vm *machine) scopeAt(r *vmstructs.Reader, b *vmstructs.Blob, pc uint64, exact bool) (scope, objects uint32, ok bool) {
-	c := &vm.compiled
-	from, ok := vm.immutable(r, b)
-	first, known := r.Number(b.At, c.pcs)
-	end, bounded := r.Number(b.At, c.pcsEnd)
-	if !ok || !known || !bounded || first < 0 || end < first {
-		return 0, 0, false
-	}
-	n := uint64(end-first) / c.pcDesc
-	if n == 0 || n > mostPCs {
-		return 0, 0, false
-	}
-	from += uint64(first)
-	want := int64(pc - b.Lo)
-	i := uint64(sort.Search(int(n), func(i int) bool {
-		offset, ok := r.Number(from+uint64(i)*c.pcDesc, c.pcOffset)
-		return !ok || offset >= want
-	}))
-	if i >= n {
-		return 0, 0, false
-	}
-	offset, ok := r.Number(from+i*c.pcDesc, c.pcOffset)
-	at, known := r.Number(from+i*c.pcDesc, c.pcScope)
-	// The last place is no place: it is beyond all code.
-	if !ok || !known || at <= 0 || exact && offset != want || offset > int64(b.Hi-b.Lo) {
-		return 0, 0, false
-	}
-	if c.pcObjects.Size > 0 {
-		apart, _ := r.Number(from+i*c.pcDesc, c.pcObjects)
-		objects = uint32(max(apart, 0))
-	}
-	return uint32(at), objects, true
 }
 
 // immutable returns the address from which the offsets of a compiled method's debug information

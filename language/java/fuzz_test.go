@@ -2,8 +2,10 @@ package java
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/target"
@@ -50,11 +52,12 @@ const (
 	checkAt   = 0x180
 	poolAt    = 0x200
 	holderAt  = 0x280
-	codeAt    = 0x4000
+	codeStart = 0x300
+	codeAt    = imageAt + codeStart
 )
 
 func compiled() image {
-	m := make(image, 0x300)
+	m := make(image, 0x340)
 	order := binary.LittleEndian
 	put := func(at int, v uint64) { order.PutUint64(m[at:], v) }
 	put4 := func(at int, v uint32) { order.PutUint32(m[at:], v) }
@@ -63,6 +66,9 @@ func compiled() image {
 		copy(m[at+2:], s)
 		return imageAt + uint64(at)
 	}
+	// nop; a jump to the second place; int3; before the first place a return; then nop up to the
+	// second one; at offset 48 a jump to the first one.
+	copy(m[codeStart:], "\x90\xeb\x1d\xcc\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\xc3"+strings.Repeat("\x90", 32)+"\xeb\xde\xcc")
 	put(nmethodAt, imageAt+handleAt)
 	put4(nmethodAt+8, 0x20)  // two places
 	put4(nmethodAt+12, 0x30) // up to here
@@ -100,11 +106,11 @@ func (m image) frames(pc uint64, exact bool) (list []string) {
 	r := &vmstructs.Reader{Memory: m, Order: binary.LittleEndian}
 	b := &vmstructs.Blob{At: imageAt + nmethodAt, Lo: codeAt, Hi: codeAt + 64}
 	vm.method(r, imageAt+handleAt)
-	at, _, ok := vm.scopeAt(r, b, pc, exact)
+	at, ok := vm.notedAt(r, amd64.Arch, b, pc, exact)
 	if !ok {
 		return nil
 	}
-	_, scopes := vm.scopes(r, b, at)
+	_, scopes := vm.scopes(r, b, at.scope)
 	for _, s := range scopes {
 		list = append(list, written(s.method.function, s.method.file, vm.line(s.method, s.bci)))
 	}
@@ -122,7 +128,15 @@ func TestMade(t *testing.T) {
 		pc    uint64
 		exact bool
 		want  int
-	}{{codeAt + 16, true, 1}, {codeAt + 32, true, 2}, {codeAt + 20, true, 0}, {codeAt + 20, false, 2}, {codeAt + 33, false, 0}} {
+	}{
+		{codeAt + 16, true, 1}, {codeAt + 32, true, 2}, {codeAt + 20, true, 0},
+		{codeAt, false, 2},      // by the jump
+		{codeAt + 3, false, 1},  // nothing leads on, and there is none before
+		{codeAt + 20, false, 2}, // straight on
+		{codeAt + 33, false, 1}, // straight on to the jump back
+		{codeAt + 50, false, 2}, // nothing leads on: the one before
+		{codeAt + 65, false, 0}, // outside
+	} {
 		if list := m.frames(c.pc, c.exact); len(list) != c.want || c.want > 0 && list[c.want-1] != "a.Server.handle Server.java:5" || c.want > 1 && list[0] != "a.Server.check Server.java:0" {
 			t.Errorf("%#x, exact: %t: %q, want %d frames", c.pc, c.exact, list, c.want)
 		}

@@ -41,6 +41,7 @@ func (p *Processor) FuzzReadFrame(f *testing.F, seeds [][]byte) {
 				p.check(t, row, pc, start, start+uint64(len(code)))
 			}
 			p.Machine.JumpsAway(code, start)
+			p.Machine.GoesOn(code, start, pc, func(uint64) bool { return true })
 			if row, align, _ := p.Machine.ReadRounded(code, start, pc); align != 0 {
 				p.check(t, row, pc, start, start+uint64(len(code)))
 			}
