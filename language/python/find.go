@@ -196,7 +196,7 @@ func (r *interpreter) check() error {
 	word := uint64(r.arch.PtrSize)
 	r.threadPart = l.part(word, threadPrev, threadNext, threadInterpreter, threadFrame, threadCFrame, threadFrameObject, threadID, threadNativeID)
 	r.framePart = l.part(word, framePrevious, frameExecutable, frameInstr, frameOwner, frameIsEntry, frameTLBC, frameObjectBack, frameObjectCode, frameObjectLast, objectBlockCount)
-	r.codePart = l.part(word, codeFile, codeName, codeQualifiedName, codeLines, codeFirstLine, codeArguments, codeTLBC, codeHandlers)
+	r.codePart = l.part(word, objectType, codeFile, codeName, codeQualifiedName, codeLines, codeFirstLine, codeArguments, codeTLBC, codeHandlers)
 	for _, n := range []int{r.threadPart, r.framePart, r.codePart, l.part(word, unicodeState, unicodeLength)} {
 		if n > maxRecord {
 			return fmt.Errorf("the layout of Python 3.%d: its structures are larger than %d bytes", l.minor, maxRecord)
