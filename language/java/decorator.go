@@ -27,7 +27,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, err
 	}
 	r := &vmstructs.Reader{Memory: p.Modules.MemoryOr(p.Memory), Order: p.Arch.Order}
-	vm := &machine{module: m, threads: newThreads(t)}
+	vm := &machine{module: m, threads: newThreads(t, m)}
 	if vm.layout, err = layOut(t, release(r, t)); err != nil {
 		vm.layout = nil
 		err = fmt.Errorf("there are none, but what threads are called and wait for: %w", err)

@@ -17,3 +17,16 @@ func (r *reading) exception(object uint64) string {
 	}
 	return text
 }
+
+// inFlight returns the exception that a thread has on its way to a handler: one that the virtual
+// machine or a native method has thrown, or one that compiled code passes to its caller.
+func (r *reading) inFlight(at uint64) string {
+	for _, name := range [...]string{"ThreadShadow::_pending_exception", "JavaThread::_exception_oop"} {
+		if object, _ := r.word(at, name); object != 0 {
+			if text := r.exception(object); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // threads are the threads of a virtual machine.
@@ -19,6 +20,8 @@ type threads struct {
 	mu      sync.Mutex
 	list    []javaThread // in the order of their stacks
 	records []uint64     // the virtual machine's own list
+
+	safepoints safepoints
 
 	owners   map[uint64]uint64 // who has owned monitors, by what these call the owner
 	monitors monitors
@@ -33,9 +36,9 @@ type javaThread struct {
 // mostThreads bounds the threads of a virtual machine.
 const mostThreads = 1 << 16
 
-// newThreads returns the threads of a virtual machine, by its tables.
-func newThreads(t *vmstructs.Tables) *threads {
-	return &threads{heap: heap{tables: t}}
+// newThreads returns the threads of the virtual machine that a module is, by its tables.
+func newThreads(t *vmstructs.Tables, m *target.Module) *threads {
+	return &threads{heap: heap{tables: t}, safepoints: safepoints{module: m}}
 }
 
 // tell says what the virtual machine knows of a thread, nil if it knows nothing.
@@ -47,7 +50,9 @@ func (x *threads) tell(s *language.Stack) *language.Thread {
 	}
 	th, ok := x.of(r, sp)
 	if !ok {
-		return r.worker(s, sp)
+		about := r.worker(s, sp)
+		x.operator(r, s, about)
+		return about
 	}
 	return x.about(r, s, th)
 }
@@ -79,7 +84,9 @@ func (x *threads) about(r *reading, s *language.Stack, th javaThread) *language.
 		}
 	}
 	about.Waits = x.waits(r, th.at, object, status)
+	x.atSafepoint(r, s, th.at, &about)
 	about.Holds = x.holds(r, s, th)
+	about.Exception = r.inFlight(th.at)
 	return &about
 }
 

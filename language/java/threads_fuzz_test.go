@@ -82,7 +82,7 @@ func FuzzThreads(f *testing.F) {
 		mem := bytesAt(data[choice:])
 		a := amd64.Arch
 		bounds.Hold(t, 1<<20+100*len(data), func() {
-			x := newThreads(tables)
+			x := newThreads(tables, nil)
 			s := &language.Stack{Arch: a, Memory: mem}
 			r := &reading{&vmstructs.Reader{Memory: mem, Order: a.Order}, &x.heap}
 			if !r.ready() {

@@ -92,7 +92,7 @@ const (
 // TestVariables holds arguments and variables of frames against what Java itself says of them.
 func TestVariables(t *testing.T) {
 	gdbtest.Later(t, "java")
-	dir := compileValues(t, "-g")
+	dir := compileJava(t, "Values.java")
 	for name, run := range runs {
 		t.Run(name, func(t *testing.T) {
 			args := append(strings.Fields(run.flags), "-XX:+UnlockExperimentalVMOptions", "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+DisplayVMOutputToStderr", "-Xlog:disable", "-Xmx256m", "-Xshare:auto",
@@ -148,12 +148,11 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// compileValues compiles Values.java into a folder.
-func compileValues(t *testing.T, flags ...string) (dir string) {
+// compileJava compiles a program of testdata into a folder.
+func compileJava(t *testing.T, name string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	args := append(flags, "-encoding", "UTF-8", "-d", dir, "testdata/Values.java")
-	if out, err := exec.Command(gdbtest.Tool(t, "javac"), args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(gdbtest.Tool(t, "javac"), "-g", "-encoding", "UTF-8", "-d", dir, "testdata/"+name).CombinedOutput(); err != nil {
 		t.Fatalf("javac: %v\n%s", err, out)
 	}
 	return dir
