@@ -321,7 +321,7 @@ func (s *attachment) copy(leader int, want []span) {
 // target makes the result, after the process has been let go.
 func (s *attachment) target() (*Target, error) {
 	a := s.tracer.proc.arch
-	m := &memory{arch: a, live: &pageCache{pid: s.tracer.proc.pid, fetch: s.files.fetch, whole: !s.lowMemory}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
+	m := &memory{arch: a, live: &pageCache{pid: s.tracer.proc.pid, fetch: s.files.fetch, whole: !s.lowMemory}, maps: s.maps, there: s.files.there, same: s.files.same, turns: s.files.proc.turns}
 	m.left.Store(s.rest())
 	m.lowMemory, m.limit = s.lowMemory, s.limit
 	for i := range s.maps {

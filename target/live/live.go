@@ -202,6 +202,7 @@ func (t *Thread) Memory() target.Memory {
 func (t *Thread) MovedOn() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.view.settle()
 	return t.view.moved.Load()
 }
 

@@ -71,15 +71,20 @@ type memory struct {
 	left      atomic.Int64 // how much more may be copied, bytes
 	limit     int64        // how much may be copied and kept at most, bytes
 	lowMemory bool         // each thread keeps only some of its copies: see view.keeps
-	// still reports whether a thread is blocked where it was when its view was made. It is nil if
+	// there reports whether a thread is blocked where it was when its view was made. It is nil if
 	// that cannot be told.
-	still func(v *view) bool
+	there func(v *view) bool
+	// same reports whether the part of a thread's stack that was read is as it was.
+	same func(v *view) bool
 	// turns returns how often a thread has got a processor; 0 if that is not known.
 	turns func(tid int) uint64
 
 	changed atomic.Int64 // how often copies were added or dropped
 	moved   atomic.Bool  // some view has read late memory
 	passed  atomic.Bool  // something was not kept for lack of room, not because of lowMemory
+
+	looking  sync.Mutex // held while threads are looked at
+	together int        // how many were looked at together the last time
 
 	mu     sync.Mutex
 	other  []block                // copies of no thread

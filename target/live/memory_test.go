@@ -225,7 +225,7 @@ func TestLastTurn(t *testing.T) {
 		{"none", nil, false},
 		{"before the look", []string{"look"}, false},
 		{"before the read", []string{"read"}, false},
-		{"always", []string{"look", "look", "look"}, true},
+		{"always", []string{"look", "look", "look", "look"}, true},
 		{"between two reads", []string{"read", "later read"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -239,7 +239,8 @@ func TestLastTurn(t *testing.T) {
 				live:  &pageCache{fetch: func(addr uint64, p []byte) (int, error) { before("read"); return len(p), nil }},
 				maps:  []procmaps.Mapping{{Lo: worldLo, Hi: worldHi, Write: true}},
 				turns: func(int) uint64 { return now },
-				still: func(*view) bool { before("look"); return true },
+				there: func(*view) bool { before("look"); return true },
+				same:  func(*view) bool { return true },
 			}}
 			v.memory.left.Store(worldHi - worldLo)
 			for _, addr := range []uint64{worldLo, worldHi - 8} {

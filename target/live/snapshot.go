@@ -35,11 +35,13 @@ func (t *Target) Snapshot() (*snapshot.Snapshot, error) {
 	var copied []snapshot.Block // several copies may be of the same addresses: see memory.copies
 	for _, th := range threads {
 		th.mu.Lock()
+		th.view.settle()
 		s.Pause = max(s.Pause, th.Held)
 		s.Threads = append(s.Threads, snapshot.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Sets: th.sets, Blocked: th.blocked, Held: th.Held, Err: th.Err, MovedOn: th.view.moved.Load()})
 		for _, b := range th.view.all() {
 			copied = append(copied, snapshot.Block{Addr: b.lo, Data: b.data, Late: b.late})
 		}
+		copied = append(copied, th.view.sharedBlocks()...)
 		th.mu.Unlock()
 	}
 	if m, ok := t.memory.(*memory); ok {

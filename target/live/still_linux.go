@@ -7,21 +7,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// still reports whether a thread is blocked where it was when its view was made, or is so again. It
-// implements memory.still.
-//
-// The thread must be blocked, because the kernel tells of no other where it is. It may have run in
-// between, and be blocked at the same place once more. So the used part of its stack must be
-// unchanged, and is then of this moment, too. Memory further outward may not be the thread's,
-// because goroutines have small stacks, close together.
-func (f *files) still(v *view) bool {
+// there reports whether a thread is blocked where it was when its view was made, or is so again. It
+// implements memory.there. The kernel tells of no other thread where it is.
+func (f *files) there(v *view) bool {
 	if f.closed.Load() || f.exited() {
 		return false
 	}
 	_, sp, pc, ok := f.proc.blocked(v.tid)
-	if !ok || sp != v.sp || pc != v.pc && pc != v.pc+f.proc.arch.SyscallRewind {
-		return false
-	}
+	return ok && sp == v.sp && (pc == v.pc || pc == v.pc+f.proc.arch.SyscallRewind)
+}
+
+// same reports whether the used part of a thread's stack is unchanged: a thread that is blocked
+// where it was may have run in between. The used part is then of this moment, too. Memory further
+// outward may not be the thread's, because goroutines have small stacks, close together. It
+// implements memory.same.
+func (f *files) same(v *view) bool {
 	first := v.first.Load()
 	if first == nil {
 		return false

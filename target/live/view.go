@@ -35,6 +35,11 @@ type view struct {
 	lates  []span     // what was copied late; at most maxLates
 	stood  bool       // the thread was seen to be blocked where it was
 	turns  uint64     // how often the thread had got a processor by then; 0 if that is not known
+
+	looked atomic.Pointer[look]  // nil if the thread was not looked at for a common
+	shared map[uint64]*block     // what was read of a common, by chunks; nil if nothing was
+	recent atomic.Pointer[block] // the one of shared that was read last
+	unsure atomic.Bool           // shared has copies of which settle must find out whether they are late
 }
 
 // ReadMemory implements [target.Memory].
@@ -44,8 +49,14 @@ func (v *view) ReadMemory(addr uint64, p []byte) (n int, err error) {
 			v.use(at + uint64(len(p)))
 			return b, 0
 		}
+		if b := v.sharedAt(at); b != nil {
+			return b, 0
+		}
 		data, end := v.mayChange(at)
 		if data {
+			if b := v.share(at); b != nil {
+				return b, 0
+			}
 			return v.take(at), end
 		}
 		return nil, end
@@ -83,6 +94,7 @@ func (v *view) use(end uint64) {
 
 // MovedOn implements [target.RunningMemory].
 func (v *view) MovedOn(addr uint64, n int) bool {
+	v.settle()
 	return v.moved.Load() && anyPage(addr, n, v.movedAt)
 }
 
@@ -101,6 +113,9 @@ func anyPage(addr uint64, n int, is func(addr uint64) bool) bool {
 func (v *view) movedAt(addr uint64) bool {
 	if b := v.holder(addr); b != nil {
 		return b.late
+	}
+	if v.sharedAt(addr) != nil {
+		return false
 	}
 	data, _ := v.mayChange(addr)
 	return data
@@ -256,6 +271,7 @@ func (v *view) drop() {
 	v.size, v.passed = 0, nil
 	v.list.Store(nil)
 	v.first.Store(nil)
+	v.leave()
 	v.memory.changed.Add(1)
 }
 
@@ -290,7 +306,7 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 		if v.memory.lowMemory && v.moved.Load() || !v.keeps(maxStep) {
 			most = passStep
 		}
-		if n := min(max(2*uint64(len(b.data)), leastOne), most); addr-b.hi() < n && b.hi()+n > b.hi() {
+		if n := min(outward(b), most); addr-b.hi() < n && b.hi()+n > b.hi() {
 			parts[0] = span{b.hi(), b.hi() + n}
 		}
 	}
@@ -302,6 +318,9 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 	}
 	return parts
 }
+
+// outward returns how much may be copied of the stack of which b is a copy, outward of it.
+func outward(b *block) uint64 { return min(max(2*uint64(len(b.data)), leastOne), maxStep) }
 
 // late notes that the memory at addr is of another moment.
 func (v *view) late(addr uint64) {
@@ -316,13 +335,13 @@ func (v *view) late(addr uint64) {
 // same moment only if the thread has not got a processor since; the caller must check that.
 func (v *view) stands() bool {
 	switch {
-	case v.moved.Load() || v.memory.still == nil:
+	case v.moved.Load() || v.memory.there == nil:
 		return false
 	case v.stood && v.turns > 0:
 		return true
 	}
 	v.turns = v.memory.turns(v.tid)
-	v.stood = v.memory.still(v)
+	v.stood = v.memory.there(v) && v.memory.same(v)
 	return v.stood
 }
 
@@ -340,6 +359,7 @@ func (v *view) forget() {
 	defer v.mu.Unlock()
 	v.memory.left.Add(v.size)
 	v.size, v.old = 0, true
+	v.leave()
 }
 
 func (v *view) forgotten() bool {
