@@ -163,7 +163,7 @@ func (o *objects) isText(object uint64, name string) bool {
 // eachAttribute calls do with the attributes that an object has of its own, in slots and in its
 // dictionary, until it returns false.
 func (o *objects) eachAttribute(object uint64, do func(key, value uint64) bool) error {
-	c, err := o.typeOf(object)
+	c, err := o.classOf(object)
 	if err != nil {
 		return err
 	}

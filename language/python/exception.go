@@ -39,6 +39,7 @@ func (o *objects) raised(t *threadState) (object uint64, text string) {
 		if err != nil || c.flags&flagException == 0 {
 			break
 		}
+		o.describe(c)
 		if value == 0 {
 			return 0, c.traced()
 		}
@@ -150,7 +151,7 @@ func (c *class) traced() string { return strings.TrimPrefix(c.qualified, "__main
 // exceptionText returns an exception as the last line of a traceback has it. Classes with a text of
 // their own are written as repr() does it.
 func (o *objects) exceptionText(object uint64) string {
-	c, err := o.typeOf(object)
+	c, err := o.classOf(object)
 	if err != nil || c.flags&flagException == 0 {
 		return ""
 	}

@@ -233,4 +233,5 @@ type interpreter struct {
 	known  codes
 	names  threadNames
 	states threadLists
+	calls  calls
 }

@@ -16,6 +16,7 @@ type memory struct {
 	size   int // of a pointer, bytes
 	layout *layout
 	rooms  [roomsOfMemory][]byte // for what is read of one structure at a time
+	single [8]byte               // for what is read by word
 }
 
 // What is read of a structure stays in a room of its kind, until the next one of that kind is read.
@@ -75,14 +76,13 @@ func (m *memory) get(b []byte) uint64 {
 
 // word reads a pointer.
 func (m *memory) word(addr uint64) (uint64, error) {
-	var room [8]byte
 	if addr == 0 || addr > ^uint64(0)-8 {
 		return 0, fmt.Errorf("nothing can be at %#x", addr)
 	}
-	if n, err := m.ReadMemory(addr, room[:m.size]); n < m.size {
+	if n, err := m.ReadMemory(addr, m.single[:m.size]); n < m.size {
 		return 0, fmt.Errorf("memory at %#x: %w", addr, err)
 	}
-	return m.get(room[:]), nil
+	return m.get(m.single[:]), nil
 }
 
 // pointer reads a field of the structure at addr.

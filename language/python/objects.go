@@ -45,11 +45,14 @@ func newObjects(m *memory) *objects {
 
 // class is an object's type.
 type class struct {
-	addr      uint64
-	name      string // without its module, but with the module of types that are written in C
-	qualified string // as programs write it: "app.Queue", "collections.OrderedDict", "int"
-	flags     uint64
-	base      uint64
+	addr  uint64
+	name  string // without its module, but with the module of types that are written in C
+	flags uint64
+	base  uint64
+
+	// What follows is known of classes from classOf alone.
+	described bool
+	qualified string   // as programs write it: "app.Queue", "collections.OrderedDict", "int"
 	fields    []string // of a dataclass or a named tuple, in their order
 	dataclass bool
 	named     bool // a named tuple
@@ -96,19 +99,31 @@ func (o *objects) class(addr uint64) (*class, error) {
 	if c.base, err = o.pointer(addr, typeBase); err != nil {
 		return nil, err
 	}
-	c.qualified = c.name
 	if o.classes == nil {
 		o.classes = map[uint64]*class{}
 	}
 	o.classes[addr] = c
-	if c.heap() {
+	return c, nil
+}
+
+// classOf is typeOf with all that is known of the class.
+func (o *objects) classOf(object uint64) (*class, error) {
+	c, err := o.typeOf(object)
+	if err == nil {
 		o.describe(c)
 	}
-	return c, nil
+	return c, err
 }
 
 // describe reads what the dictionary of a class tells: what of it cannot be read is left out.
 func (o *objects) describe(c *class) {
+	if c.described {
+		return
+	}
+	c.described, c.qualified = true, c.name
+	if !c.heap() {
+		return
+	}
 	l := o.layout
 	if text, err := o.fieldText(c.addr, typeQualifiedName); err == nil && text != "" {
 		c.qualified = text
@@ -153,6 +168,7 @@ func (o *objects) describe(c *class) {
 	}
 	// What a class inherits.
 	if base, err := o.class(c.base); err == nil && base.heap() {
+		o.describe(base)
 		if !c.dataclass && !c.named {
 			c.fields, c.dataclass, c.named = base.fields, base.dataclass, base.named
 		}

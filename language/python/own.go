@@ -2,6 +2,7 @@ package python
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/language"
 )
@@ -19,19 +20,40 @@ func (r *interpreter) own(s *language.Stack, groups []language.Group) (levels []
 		if pc < r.module.Lo() || pc >= r.module.Hi() || f.Module() != r.module {
 			continue
 		}
-		if r.evaluator.has(pc) {
-			levels = append(levels, f.Level)
-			continue
-		}
-		name := ""
-		if sym, ok := r.image.Symbols().Find(pc - r.bias); ok {
-			name = r.image.Symbols().Name(sym)
-		}
-		if isOwn(name) {
+		if r.evaluator.has(pc) || r.calls.own(r, pc) {
 			levels = append(levels, f.Level)
 		}
 	}
 	return levels
+}
+
+// calls says of places in the interpreter's code, by their addresses, whether they are in functions
+// that are Python's own: most threads have the same ones.
+type calls struct {
+	mu   sync.Mutex
+	list map[uint64]bool
+}
+
+// mostCalls bounds what is kept.
+const mostCalls = 1 << 14
+
+func (c *calls) own(r *interpreter, pc uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	own, known := c.list[pc]
+	if known {
+		return own
+	}
+	name := ""
+	if sym, ok := r.image.Symbols().Find(pc - r.bias); ok {
+		name = r.image.Symbols().Name(sym)
+	}
+	own = isOwn(name)
+	if c.list == nil || len(c.list) == mostCalls {
+		c.list = map[uint64]bool{}
+	}
+	c.list[pc] = own
+	return own
 }
 
 // isOwn reports whether a function of the interpreter is no more than how Python's functions call

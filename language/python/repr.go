@@ -42,7 +42,7 @@ func (w *writer) object(object uint64) {
 		w.write("...")
 		return
 	}
-	c, err := w.typeOf(object)
+	c, err := w.classOf(object)
 	if err != nil {
 		w.write("<unreadable>")
 		return

@@ -107,6 +107,7 @@ func (w *writer) classObject(object uint64) error {
 	if err != nil {
 		return err
 	}
+	w.describe(c)
 	w.write("<class " + quoted(c.qualified) + ">")
 	return nil
 }

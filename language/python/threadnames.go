@@ -35,7 +35,7 @@ func (r *interpreter) threadName(o *objects, t *threadState) (name string, daemo
 	if thread == 0 {
 		return "", false
 	}
-	_ = o.eachAttribute(thread, func(key, value uint64) bool {
+	_ = o.eachOfThread(thread, func(key, value uint64) bool {
 		switch {
 		case o.isText(key, "_name"):
 			name, _ = o.text(value, maxName)
@@ -56,7 +56,7 @@ func (r *interpreter) nativeID(o *objects, t *threadState) (id uint64) {
 	if thread == 0 {
 		return 0
 	}
-	_ = o.eachAttribute(thread, func(key, value uint64) bool {
+	_ = o.eachOfThread(thread, func(key, value uint64) bool {
 		if !o.isText(key, "_native_id") {
 			return true
 		}
@@ -66,6 +66,16 @@ func (r *interpreter) nativeID(o *objects, t *threadState) (id uint64) {
 		return false
 	})
 	return id
+}
+
+// eachOfThread is eachAttribute for an object of the class Thread, which has no slots: a description
+// of the class is not needed.
+func (o *objects) eachOfThread(thread uint64, do func(key, value uint64) bool) error {
+	c, err := o.typeOf(thread)
+	if err != nil {
+		return err
+	}
+	return o.eachInDict(thread, c, do)
 }
 
 // threadObject returns the object that the module threading has for a thread; 0 if there is none.

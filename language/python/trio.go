@@ -38,7 +38,7 @@ func (o *objects) eachThreadLocal(object uint64, name string, do func(value uint
 	}
 	for !c.isLocal() {
 		if c.base == 0 {
-			return fmt.Errorf("the %s at %#x has no variables of threads", c.qualified, object)
+			return fmt.Errorf("the %s at %#x has no variables of threads", c.name, object)
 		}
 		if c, err = o.class(c.base); err != nil {
 			return err

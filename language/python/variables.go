@@ -61,7 +61,7 @@ func (o *objects) variables(frame, code uint64) (args, locals []language.Variabl
 					continue
 				}
 			}
-			if c, err := o.typeOf(object); err == nil {
+			if c, err := o.classOf(object); err == nil {
 				class = c.qualified
 			}
 			text = o.value(object)
