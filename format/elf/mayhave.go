@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
@@ -30,7 +31,7 @@ func (im *Image) MayHaveSymbol(name string) bool {
 		return false
 	}
 	_, names, _ := im.dynamicSymbols()
-	return bytes.Contains(names, want)
+	return containsName(names, want)
 }
 
 // contains reports whether a section may contain want. A compressed section always may.
@@ -48,7 +49,7 @@ func (im *Image) contains(s *Section, want []byte) bool {
 	for {
 		n, err := r.Read(buf[have:])
 		have += n
-		if bytes.Contains(buf[:have], want) {
+		if containsName(buf[:have], want) {
 			return true
 		}
 		if err != nil {
@@ -57,5 +58,30 @@ func (im *Image) contains(s *Section, want []byte) bool {
 		keep := min(have, len(want)-1)
 		copy(buf, buf[have-keep:have])
 		have = keep
+	}
+}
+
+// containsName reports whether text contains name. It looks for the name's rarest byte: what most
+// names begin with, an underscore, is every tenth byte of a large table, and takes ten times as
+// long.
+func containsName(text, name []byte) bool {
+	const usual = "\x00_etariosnc1ldEmpS.gINubZyfh2vPC/TxML0R3wK457" // the most frequent byte first
+	first := 0
+	for i, c := range name {
+		if k := strings.IndexByte(usual, c); k < 0 || k > strings.IndexByte(usual, name[first]) {
+			if first = i; k < 0 {
+				break
+			}
+		}
+	}
+	rest := name[first:]
+	for at := 0; ; at++ {
+		i := bytes.Index(text[at:], rest)
+		if i < 0 {
+			return false
+		}
+		if at += i; bytes.HasSuffix(text[:at], name[:first]) {
+			return true
+		}
 	}
 }

@@ -54,7 +54,7 @@ func open(modules *target.Modules, walked target.Memory, a *arch.Arch) (*Tables,
 		if err != nil {
 			continue
 		}
-		r := &Reader{Memory: modules.MemoryOr(walked), Order: a.Order}
+		r := NewReader(modules.MemoryOr(walked), a.Order)
 		t, ok := Read(r, im.LookupExported(Prefix, maxSymbols), bias)
 		if !ok {
 			return nil, ErrUnread

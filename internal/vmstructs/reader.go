@@ -12,6 +12,39 @@ type Reader struct {
 	Memory target.Memory
 	Order  binary.ByteOrder
 	room   [MostRead]byte
+	lines  *[lines]line // nil if nothing is kept
+}
+
+// NewReader returns a Reader that keeps some of what it has read: use it for memory of one moment,
+// and for much that lies together. The frames of a stack lead to the same structures over and over.
+func NewReader(m target.Memory, o binary.ByteOrder) *Reader {
+	return &Reader{Memory: m, Order: o, lines: new([lines]line)}
+}
+
+const (
+	lines    = 64
+	lineSize = 64 // bytes; a page has a whole number of lines
+)
+
+// line is some memory from a multiple of lineSize on.
+type line struct {
+	lo    uint64
+	known bool
+	data  [lineSize]byte
+}
+
+// line returns the line that has addr, nil if not all of it can be read.
+func (r *Reader) line(addr uint64) *line {
+	lo := addr &^ (lineSize - 1)
+	x := &r.lines[lo/lineSize%lines]
+	if !x.known || x.lo != lo {
+		n, _ := r.Memory.ReadMemory(lo, x.data[:])
+		x.lo, x.known = lo, n == lineSize
+	}
+	if !x.known {
+		return nil
+	}
+	return x
 }
 
 // MostRead bounds what [Reader.Read] reads at once, in bytes.
@@ -23,6 +56,11 @@ func (r *Reader) Read(addr uint64, n int) []byte {
 	n = min(n, len(r.room))
 	if addr == 0 || addr+uint64(n) < addr {
 		return nil
+	}
+	if at := int(addr % lineSize); r.lines != nil && at+n <= lineSize {
+		if x := r.line(addr); x != nil {
+			return x.data[at : at+n : at+n]
+		}
 	}
 	n, _ = r.Memory.ReadMemory(addr, r.room[:n])
 	return r.room[:n]

@@ -29,7 +29,7 @@ const unloaded = "code was unloaded, or the process had ended, before the frame 
 
 // frames adds the frames of a stack, and the names of other code of the machine's.
 func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
-	r := &vmstructs.Reader{Memory: s.Memory, Order: s.Arch.Order}
+	r := vmstructs.NewReader(s.Memory, s.Arch.Order)
 	var values *reading // nil if no variables are wanted
 	if s.Locals {
 		if values = (&reading{r, &vm.threads.heap}); !values.ready() {

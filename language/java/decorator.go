@@ -26,7 +26,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if err != nil {
 		return nil, err
 	}
-	r := &vmstructs.Reader{Memory: p.Modules.MemoryOr(p.Memory), Order: p.Arch.Order}
+	r := vmstructs.NewReader(p.Modules.MemoryOr(p.Memory), p.Arch.Order)
 	vm := &machine{module: m, threads: newThreads(t, m)}
 	if vm.layout, err = layOut(t, release(r, t)); err != nil {
 		vm.layout = nil

@@ -43,7 +43,7 @@ func newThreads(t *vmstructs.Tables, m *target.Module) *threads {
 
 // tell says what the virtual machine knows of a thread, nil if it knows nothing.
 func (x *threads) tell(s *language.Stack) *language.Thread {
-	r := &reading{&vmstructs.Reader{Memory: s.Memory, Order: s.Arch.Order}, &x.heap}
+	r := &reading{vmstructs.NewReader(s.Memory, s.Arch.Order), &x.heap}
 	sp, ok := outermost(s)
 	if !ok || !r.ready() {
 		return nil
