@@ -6,48 +6,61 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
-	"runtime"
+	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
-	"github.com/sfwalk/sfwalk/language"
-	"github.com/sfwalk/sfwalk/language/decorators"
-	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // These are the goals.
 const (
 	decorateGoal  = 10 * time.Millisecond // more for an attach to 50 threads of 100 frames
 	decorateBytes = 5 << 20
-	dumpGoal      = 0.2 // of the wall time of tools that read Python's frames alone
+	decorateHeld  = 2 * time.Millisecond  // by which a thread is held longer
+	dumpGoal      = 0.2                   // of the wall time of tools that read Python's frames alone
+	sampleGoal    = 50 * time.Microsecond // of a processor, for a stack of record --wall
+	jstackGoal    = 0.1                   // of the processor time of jstack -l
+	javaHeld      = 5 * time.Millisecond  // how long a thread of a Java virtual machine is held
+	plainGoal     = 1.01                  // of the walk, for a program without a run time
 )
 
 const (
 	pySpy   = "py-spy dump"
 	pystack = "pystack remote"
+	jstack  = "jstack -l"
 )
 
 const (
 	pythonDepth = 100 // Python frames of each thread
+	javaDepth   = 60  // Java frames of each thread
+	javaAround  = 6   // of these, frames above and below the calls of Parked.park
 	manyThreads = 50
+	wallRate    = 20 // looks a second at all threads
 )
 
-// MeasureLanguages runs commands that print the stacks of Python programs, and measures what the
-// decorators take of sfwalk's time.
+// languages is what the measurements of frames of languages have in common.
+type languages struct {
+	*meter
+	d      build.Dir
+	s      *report.Section
+	sfwalk string
+	python string
+	many   int // threads
+	wall   time.Duration
+}
+
+// MeasureLanguages measures what the frames of Python and of Java cost, beside tools that read these
+// alone.
 func MeasureLanguages(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 21
-	}
-	interpreter := python()
-	if interpreter == "" {
-		return nil, errors.New("python3 is not installed")
 	}
 	sfwalk, err := d.Sfwalk()
 	if err != nil {
@@ -57,157 +70,225 @@ func MeasureLanguages(ctx context.Context, d build.Dir, o Options) (*report.Sect
 	if err != nil {
 		return nil, err
 	}
-	s := &report.Section{
-		Part: "languages", Title: "Frames of languages", Commands: []string{"go run ./internal/bench -only languages"},
-		Versions: []string{build.Version(interpreter)},
-		Text: fmt.Sprintf(`Each command prints the stacks of a Python program whose threads have %d frames of Python each and wait for a lock
-(internal/bench/programs/threads.py). Medians of %d rounds. py-spy and pystack, from PyPI, read Python's frames alone here.
-"Decorating" is what the frames of Python add to the walk of all stacks: to find the run time, to read the chains of
-frames, and to lay them over the physical frames.
-`, pythonDepth, o.Rounds),
+	l := &languages{
+		meter: &meter{run: run, dir: d.Path, rounds: o.Rounds}, d: d, sfwalk: sfwalk, python: python(), many: manyThreads, wall: 5 * time.Second,
+		s: &report.Section{
+			Part: "languages", Title: "Frames of languages", Commands: []string{"go run ./internal/bench -only languages"},
+			Text: fmt.Sprintf(languagesText, pythonDepth, javaDepth, o.Rounds),
+		},
 	}
-	list := []tool{{name: ours, args: []string{sfwalk, "attach", "PID"}}, {name: noLines, args: []string{sfwalk, "attach", "--no-lines", "PID"}}}
-	missing := map[string]string{}
-	for name, args := range map[string][]string{pySpy: {"py-spy", "dump", "--pid", "PID"}, pystack: {"pystack", "remote", "PID"}} {
-		path, err := exec.LookPath(args[0])
-		if err != nil {
-			missing[name] = args[0] + " is not installed"
-			continue
-		}
-		list = append(list, tool{name: name, args: append([]string{path}, args[1:]...)})
-		s.Versions = append(s.Versions, build.Version(path))
-	}
-	many := manyThreads
 	if o.Small {
-		many = 2
+		l.many, l.wall = 2, 300*time.Millisecond
 	}
-	for _, threads := range []int{1, many} {
-		p := scenario{
-			name: fmt.Sprintf("%d × %d", threads, pythonDepth), program: interpreter,
-			args: []string{d.Root + "/internal/bench/programs/threads.py", strconv.Itoa(threads), strconv.Itoa(pythonDepth)},
-		}
-		m := &meter{run: run, dir: d.Path, rounds: o.Rounds}
-		samples, err := m.cost(ctx, p, list)
-		if err != nil {
+	if l.python == "" {
+		return nil, errors.New("python3 is not installed")
+	}
+	l.s.Versions = append(l.s.Versions, build.Version(l.python))
+	for _, measure := range []func(context.Context) error{l.pythons, l.walls, l.java, l.plain} {
+		if err := measure(ctx); err != nil {
 			return nil, err
 		}
-		t := report.Table{Caption: "**" + p.name + "**", Head: []string{"command", "frames", "wall", "CPU", "peak memory"}}
-		by := map[string]*sample{}
-		for _, x := range samples {
-			by[x.tool.name] = x
-			t.Add(x.row()[:5]...)
+	}
+	return l.s, nil
+}
+
+const languagesText = `Each command prints the stacks of a program whose threads wait: of Python, with %d frames of Python each, all of which wait for
+one lock (internal/bench/programs/threads.py), or of Java, with %d frames of Java each (Parked.java). Medians of %d rounds, and the
+least time that a thread was held. py-spy and pystack, from PyPI, read Python's frames alone here, and jstack Java's. What the
+process itself does meanwhile is counted: for jstack, the virtual machine writes the stacks.
+
+"Decorating" is what the frames of a language add to the walk of all stacks: to find the run time, to read the chains of frames, and
+to lay them over the physical frames. Its time is a processor's.
+`
+
+// threads returns the Python program of n threads.
+func (l *languages) threads(n int) scenario {
+	return scenario{
+		name: fmt.Sprintf("Python, %d × %d", n, pythonDepth), program: l.python,
+		args: []string{l.d.Root + "/internal/bench/programs/threads.py", strconv.Itoa(n), strconv.Itoa(pythonDepth)},
+	}
+}
+
+// tools returns our commands.
+func (l *languages) tools() []tool {
+	return []tool{{name: ours, args: []string{l.sfwalk, "attach", "PID"}}, {name: noLines, args: []string{l.sfwalk, "attach", "--no-lines", "PID"}}}
+}
+
+// costs measures commands, and adds their table.
+func (l *languages) costs(ctx context.Context, p scenario, list []tool) (map[string]*sample, error) {
+	samples, err := l.cost(ctx, p, list)
+	if err != nil {
+		return nil, err
+	}
+	t := report.Table{Caption: "**" + p.name + "**", Head: []string{"command", "wall", "CPU", "CPU of the process", "peak memory"}}
+	by := map[string]*sample{}
+	for _, x := range samples {
+		by[x.tool.name] = x
+		row := x.row()
+		t.Add(row[0], row[2], row[3], report.Time(report.Median(x.spent)).String(), row[4])
+	}
+	l.s.Tables = append(l.s.Tables, t)
+	return by, nil
+}
+
+// pythons compares with the tools that read Python's frames, and measures the decorator.
+func (l *languages) pythons(ctx context.Context) error {
+	list := l.tools()
+	missing := map[string]string{}
+	for _, t := range []tool{{name: pySpy, args: []string{"py-spy", "dump", "--pid", "PID"}}, {name: pystack, args: []string{"pystack", "remote", "PID"}}} {
+		path, err := exec.LookPath(t.args[0])
+		if err != nil {
+			missing[t.name] = t.args[0] + " is not installed"
+			continue
 		}
-		s.Tables = append(s.Tables, t)
+		list = append(list, tool{name: t.name, args: append([]string{path}, t.args[1:]...)})
+		l.s.Versions = append(l.s.Versions, build.Version(path))
+	}
+	for _, n := range []int{1, l.many} {
+		p := l.threads(n)
+		by, err := l.costs(ctx, p, list)
+		if err != nil {
+			return err
+		}
 		for _, name := range []string{pySpy, pystack} {
 			g := report.Goal{What: p.name + ": wall", Peer: name, Most: dumpGoal, Missing: missing[name]}
 			if them := by[name]; them != nil {
 				g.Ours, g.Theirs = report.Time(report.Median(by[ours].wall)), report.Time(report.Median(them.wall))
 			}
-			s.Goals = append(s.Goals, g)
+			l.s.Goals = append(l.s.Goals, g)
 		}
-		added, err := m.decorating(ctx, p)
-		if err != nil {
-			return nil, err
+		if err := l.addition(ctx, p, "Python", true); err != nil {
+			return err
 		}
-		s.Tables = append(s.Tables, added.table(p.name))
-		s.Goals = append(s.Goals,
-			report.Goal{What: p.name + ": decorating", Peer: "a bound", Most: 1, Ours: report.Time(added.find + added.decorate), Theirs: report.Time(decorateGoal)},
-			report.Goal{What: p.name + ": memory of decorating", Peer: "a bound", Most: 1, Ours: report.Memory(added.bytes), Theirs: report.Memory(decorateBytes)})
 	}
-	return s, nil
+	return nil
 }
 
-// added is what frames of languages add to the walk of all stacks of a process. Each is the median
-// of some rounds.
-type added struct {
-	find, walk, decorate time.Duration
-	bytes                int64 // allocated by find and decorate together
-	frames               int   // of languages
-}
-
-func (a *added) table(name string) report.Table {
-	t := report.Table{Caption: "**" + name + ", within sfwalk**", Head: []string{"walking all stacks", "finding the run time", "decorating all stacks", "allocated for that", "frames of Python"}}
-	t.Add(report.Time(a.walk).String(), report.Time(a.find).String(), report.Time(a.decorate).String(), report.Memory(a.bytes).String(), strconv.Itoa(a.frames))
-	return t
-}
-
-// decorating measures the decorators on a scenario's process. Each round opens the process anew.
-func (m *meter) decorating(ctx context.Context, s scenario) (*added, error) {
-	p, err := m.start(s, nil)
+// addition measures a decorator, and how long sfwalk holds a process. goals says that there are
+// goals for the decorator itself.
+func (l *languages) addition(ctx context.Context, p scenario, language string, goals bool) error {
+	started, err := l.start(p, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer p.Stop()
-	var find, walk, decorate []time.Duration
-	var bytes []int64
-	frames := 0
-	for range m.rounds {
-		a, err := decorateOnce(ctx, p.PID)
-		if err != nil {
-			return nil, err
-		}
-		find, walk, decorate, bytes = append(find, a.find), append(walk, a.walk), append(decorate, a.decorate), append(bytes, a.bytes)
-		frames = a.frames
+	defer started.Stop()
+	added, err := l.decorating(ctx, started.PID)
+	if err != nil {
+		return err
 	}
-	return &added{report.Median(find), report.Median(walk), report.Median(decorate), report.Median(bytes), frames}, nil
+	held, err := l.held(ctx, l.sfwalk, started.PID)
+	if err != nil {
+		return err
+	}
+	l.s.Tables = append(l.s.Tables, added.table(p.name, language))
+	if !goals {
+		l.s.Goals = append(l.s.Goals, report.Goal{What: p.name + ": held", Peer: "a bound", Most: 1, Ours: report.Time(held), Theirs: report.Time(javaHeld)})
+		return nil
+	}
+	l.s.Goals = append(l.s.Goals,
+		report.Goal{What: p.name + ": decorating", Peer: "a bound", Most: 1, Ours: report.Time(added.find + added.decorate), Theirs: report.Time(decorateGoal)},
+		report.Goal{What: p.name + ": memory of decorating", Peer: "a bound", Most: 1, Ours: report.Memory(added.bytes), Theirs: report.Memory(decorateBytes)},
+		report.Goal{What: p.name + ": held", Peer: "2 ms more than without", Most: 1, Ours: report.Time(held), Theirs: report.Time(added.held + decorateHeld)})
+	return nil
 }
 
-// allocated returns how many bytes this process has allocated so far.
-func allocated() int64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.TotalAlloc)
+// walls measures record --wall.
+func (l *languages) walls(ctx context.Context) error {
+	p := l.threads(l.many)
+	started, err := l.start(p, nil)
+	if err != nil {
+		return err
+	}
+	defer started.Stop()
+	file := filepath.Join(l.dir, "wall.folded")
+	c, err := l.run.Run(ctx, false, l.sfwalk, "record", "--wall", "-d", l.wall.String(), "-F", strconv.Itoa(wallRate), "-o", file, strconv.Itoa(started.PID))
+	if err != nil {
+		return err
+	}
+	samples, err := samplesOf(l.run)
+	if err != nil || c.Status != 0 {
+		return fmt.Errorf("sfwalk record --wall: exit status %d: %w", c.Status, err)
+	}
+	each := c.CPU / time.Duration(samples)
+	t := report.Table{Caption: fmt.Sprintf("**record --wall: %s, %d times a second**", p.name, wallRate), Head: []string{"samples", "CPU", "of one sample", "peak memory"}}
+	t.Add(strconv.Itoa(samples), report.Time(c.CPU).String(), report.Time(each).String(), report.Memory(c.Peak).String())
+	l.s.Tables = append(l.s.Tables, t)
+	l.s.Goals = append(l.s.Goals, report.Goal{What: "record --wall, " + p.name + ": CPU of a sample", Peer: "a bound", Most: 1, Ours: report.Time(each), Theirs: report.Time(sampleGoal)})
+	return nil
 }
 
-func decorateOnce(ctx context.Context, pid int) (*added, error) {
-	t, err := live.Attach(ctx, pid, live.Options{})
+// java compares with jstack.
+func (l *languages) java(ctx context.Context) error {
+	p := scenario{name: fmt.Sprintf("Java, %d × %d", l.many, javaDepth)}
+	home, err := jdk(ctx, l.d)
 	if err != nil {
-		return nil, err
+		l.s.Goals = append(l.s.Goals, report.Goal{What: p.name + ": CPU", Peer: jstack, Most: jstackGoal, Missing: err.Error()})
+		return nil
 	}
-	defer t.Close()
-	threads, err := t.Threads()
+	p.program, p.args = filepath.Join(home, "bin/java"), []string{"-cp", l.d.Path, "Parked", strconv.Itoa(l.many), strconv.Itoa(javaDepth - javaAround)}
+	l.s.Versions = append(l.s.Versions, build.Version(filepath.Join(home, "bin/javac")))
+	by, err := l.costs(ctx, p, append(l.tools(), tool{name: jstack, args: []string{filepath.Join(home, "bin/jstack"), "-l", "PID"}}))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a, table := &added{}, sniffer.Table(t.Arch())
-	var stacks []*language.Stack
-	begin := time.Now()
-	for _, th := range threads {
-		stack, err := frame.New(t, th, table)
-		if err != nil {
-			return nil, err
-		}
-		s := &language.Stack{Arch: t.Arch(), Thread: th, Memory: target.MemoryOf(t, th)}
-		for f, err := range stack.All() {
-			if err != nil {
-				break
-			}
-			s.Frames, s.Whole = append(s.Frames, f), f.StopReason().Whole()
-		}
-		stacks = append(stacks, s)
-	}
-	a.walk = time.Since(begin)
-	before := allocated()
-	begin = time.Now()
-	runtimes, err := language.Find(&language.Process{Arch: t.Arch(), Memory: t.Memory(), Modules: t.Modules()}, decorators.Usual())
+	all := func(x *sample) report.Value { return report.Time(report.Median(x.cpu) + report.Median(x.spent)) }
+	l.s.Goals = append(l.s.Goals, report.Goal{What: p.name + ": CPU", Peer: jstack, Most: jstackGoal, Ours: all(by[ours]), Theirs: all(by[jstack])})
+	return l.addition(ctx, p, "Java", false)
+}
+
+// jdk compiles Parked.java, and returns the folder of the JDK. The error says why there is none.
+func jdk(ctx context.Context, d build.Dir) (home string, err error) {
+	compiler, err := exec.LookPath("javac")
 	if err != nil {
-		return nil, err
+		return "", errors.New("javac is not installed")
 	}
-	a.find = time.Since(begin)
-	begin = time.Now()
-	for _, s := range stacks {
-		d := language.Decorate(s, runtimes)
-		if d == nil {
-			continue
-		}
-		if len(d.Warnings) > 0 {
-			return nil, fmt.Errorf("decorated: %s", d.Warnings[0])
-		}
-		for _, place := range d.At {
-			a.frames += len(place.Frames)
-		}
+	if compiler, err = filepath.EvalSymlinks(compiler); err != nil {
+		return "", err
 	}
-	a.decorate = time.Since(begin)
-	a.bytes = allocated() - before
-	return a, nil
+	cmd := exec.CommandContext(ctx, compiler, "-d", d.Path, filepath.Join(d.Root, "internal/bench/programs/Parked.java"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%v: %w: %s", cmd.Args, err, strings.TrimSpace(string(out)))
+	}
+	return filepath.Dir(filepath.Dir(compiler)), nil
+}
+
+// plain measures what a program pays that has no run time.
+func (l *languages) plain(ctx context.Context) error {
+	program, err := l.d.C("wait", build.Walked, "wait.c", "deep.c", "ticker.c")
+	if err != nil {
+		return err
+	}
+	p := scenario{name: "C, 1 × 40", program: program, args: []string{"1", "40"}}
+	started, err := l.start(p, nil)
+	if err != nil {
+		return err
+	}
+	defer started.Stop()
+	added, err := l.decorating(ctx, started.PID)
+	if err != nil {
+		return err
+	}
+	l.s.Tables = append(l.s.Tables, added.table(p.name, "a language"))
+	l.s.Goals = append(l.s.Goals, report.Goal{What: p.name + ": walk, and the search for run times", Peer: "the walk alone", Most: plainGoal,
+		Ours: report.Time(added.walk + added.find + added.decorate), Theirs: report.Time(added.walk)})
+	return nil
+}
+
+var saidSamples = regexp.MustCompile(`(?m)^(\d+) samples? of `)
+
+// samplesOf returns how many samples sfwalk record says that it has taken.
+func samplesOf(run *command.Runner) (int, error) {
+	out, err := os.ReadFile(run.Out)
+	if err != nil {
+		return 0, err
+	}
+	m := saidSamples.FindSubmatch(out)
+	if m == nil {
+		return 0, fmt.Errorf("sfwalk record says %q", out)
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err == nil && n == 0 {
+		err = errors.New("no sample was taken")
+	}
+	return n, err
 }

@@ -20,6 +20,7 @@ type sample struct {
 	tool      tool
 	wall, cpu []time.Duration
 	peak      []int64
+	spent     []time.Duration // processor time of the process itself, meanwhile
 	deep      []time.Duration // the deep thread's longest gap
 	idle      []time.Duration // the other one's
 	untouched []time.Duration // the longer of both while the tool looks at another process
@@ -58,7 +59,17 @@ func (m *meter) cost(ctx context.Context, s scenario, list []tool) ([]*sample, e
 	for i, t := range list {
 		samples[i] = &sample{tool: t}
 	}
+	before, err := process.Spent(p.PID)
+	if err != nil {
+		return nil, err
+	}
 	return samples, m.each(ctx, p, samples, func(out *sample, c command.Cost) error {
+		after, err := process.Spent(p.PID)
+		if err != nil {
+			return err
+		}
+		out.spent = append(out.spent, max(after-before, 0))
+		before = after
 		out.wall, out.cpu, out.peak = append(out.wall, c.Wall), append(out.cpu, c.CPU), append(out.peak, c.Peak)
 		if out.frames == 0 {
 			out.frames, err = m.run.Frames()

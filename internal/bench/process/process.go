@@ -9,7 +9,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/bench/child"
 )
@@ -68,3 +73,28 @@ func (p *Process) Stop() error {
 
 // Wait waits for the end of a process that somebody has ended.
 func (p *Process) Wait() error { return p.cmd.Wait() }
+
+// Spent returns the processor time that the threads of a process have taken. Threads that have
+// ended are not counted.
+func Spent(pid int) (spent time.Duration, err error) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(files) == 0 {
+		return 0, fmt.Errorf("process %d: the kernel tells no times of threads: %w", pid, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+			continue // it has just ended
+		}
+		if err != nil {
+			return 0, err
+		}
+		first, _, _ := strings.Cut(string(text), " ")
+		ns, err := strconv.ParseInt(first, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", file, err)
+		}
+		spent += time.Duration(ns)
+	}
+	return spent, nil
+}

@@ -1,6 +1,6 @@
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads that wait, a few calls deep. Writes a line when they do. */
+/** Parked [THREADS [CALLS]]: threads that wait, so many calls deep. Writes a line when they do. */
 public class Parked {
     static int park(int depth) {
         if (depth > 0) {
@@ -12,8 +12,10 @@ public class Parked {
     }
 
     public static void main(String[] args) throws Exception {
-        for (int i = 0; i < 20; i++) {
-            Thread t = new Thread(() -> park(30));
+        int threads = args.length > 0 ? Integer.parseInt(args[0]) : 20;
+        int calls = args.length > 1 ? Integer.parseInt(args[1]) : 30;
+        for (int i = 0; i < threads; i++) {
+            Thread t = new Thread(() -> park(calls));
             t.start();
             while (t.getState() != Thread.State.WAITING) {
                 Thread.sleep(1);

@@ -6,9 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/process"
@@ -44,23 +42,8 @@ func (t *target) state() (done uint64, spent time.Duration, err error) {
 	for ; len(raw) >= 8; raw = raw[8:] {
 		done += binary.NativeEndian.Uint64(raw)
 	}
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", t.PID))
-	if err != nil || len(files) == 0 {
-		return 0, 0, fmt.Errorf("process %d: the kernel tells no times of threads: %w", t.PID, err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return 0, 0, err
-		}
-		first, _, _ := strings.Cut(string(text), " ")
-		ns, err := strconv.ParseInt(first, 10, 64)
-		if err != nil {
-			return 0, 0, fmt.Errorf("%s: %w", file, err)
-		}
-		spent += time.Duration(ns)
-	}
-	return done, spent, nil
+	spent, err = process.Spent(t.PID)
+	return done, spent, err
 }
 
 // work returns the time that the target takes for 1000 pieces of its work while something else is
