@@ -103,7 +103,7 @@ func compiled() image {
 
 func (m image) frames(pc uint64, exact bool) (list []string) {
 	vm := small()
-	r := &vmstructs.Reader{Memory: m, Order: binary.LittleEndian}
+	r := vmstructs.NewReader(m, binary.LittleEndian)
 	b := &vmstructs.Blob{At: imageAt + nmethodAt, Lo: codeAt, Hi: codeAt + 64}
 	vm.method(r, imageAt+handleAt)
 	at, ok := vm.notedAt(r, amd64.Arch, b, pc, exact)

@@ -142,7 +142,11 @@ func (l *languages) pythons(ctx context.Context) error {
 			continue
 		}
 		list = append(list, tool{name: t.name, args: append([]string{path}, t.args[1:]...)})
-		l.s.Versions = append(l.s.Versions, build.Version(path))
+		version := build.Version(path)
+		if !strings.HasPrefix(version, t.args[0]) {
+			version = t.args[0] + " " + version
+		}
+		l.s.Versions = append(l.s.Versions, version)
 	}
 	for _, n := range []int{1, l.many} {
 		p := l.threads(n)
