@@ -56,8 +56,8 @@ type languages struct {
 	wall   time.Duration
 }
 
-// MeasureLanguages measures what the frames of Python and of Java cost, beside tools that read these
-// alone.
+// MeasureLanguages measures what the frames of Python and of Java cost, beside tools that read
+// these alone.
 func MeasureLanguages(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 21
