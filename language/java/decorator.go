@@ -32,6 +32,9 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		vm.layout = nil
 		err = fmt.Errorf("there are none, but what threads are called and wait for: %w", err)
 	}
+	if vm.layout != nil {
+		vm.threads.raisedIn = vm.raisedIn
+	}
 	return []language.Runtime{vm}, err
 }
 

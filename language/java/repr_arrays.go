@@ -34,6 +34,10 @@ func (w *writer) array(array, class uint64, element string) bool {
 	if isReference(element) {
 		size = w.referenceSize()
 	}
+	if n == 0 {
+		w.write("{ }")
+		return true
+	}
 	w.write("{ ")
 	w.items(n, func(i uint64) { w.value(element, data+i*size) })
 	w.write(" }")

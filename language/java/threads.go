@@ -22,6 +22,7 @@ type threads struct {
 	records []uint64     // the virtual machine's own list
 
 	safepoints safepoints
+	raisedIn   func(r *reading, exception uint64) *language.Frame // nil if methods cannot be read
 
 	owners   map[uint64]uint64 // who has owned monitors, by what these call the owner
 	monitors monitors
@@ -86,7 +87,7 @@ func (x *threads) about(r *reading, s *language.Stack, th javaThread) *language.
 	about.Waits = x.waits(r, th.at, object, status)
 	x.atSafepoint(r, s, th.at, &about)
 	about.Holds = x.holds(r, s, th)
-	about.Exception = r.inFlight(th.at)
+	about.Exception = x.inFlight(r, th.at)
 	return &about
 }
 

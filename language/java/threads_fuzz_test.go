@@ -46,6 +46,7 @@ var inObjects = []string{
 	"InstanceKlass::_java_fields_count", "Array<u1>::_data", "Array<u2>::_data", "CompilerThread::_env", "ciEnv::_task", "CompileTask::_method",
 	"CompileTask::_comp_level", "Method::_constMethod", "ConstMethod::_constants", "ConstMethod::_name_index", "ConstantPool::_pool_holder",
 	"CollectedHeap::_reserved", "MemRegion::_start", "MemRegion::_word_size", "NamedThread::_name",
+	"InstanceKlass::_methods", "ConstMethod::_method_idnum", "Array<Method*>::_data", "ThreadShadow::_pending_exception",
 }
 
 // FuzzThreads reads what is in memory as a virtual machine with one thread. The first bytes leave
@@ -92,7 +93,9 @@ func FuzzThreads(f *testing.F) {
 			if !ok {
 				th = javaThread{at: fuzzBase, base: fuzzBase + uint64(len(mem)), limit: fuzzBase}
 			}
+			x.raisedIn = small().raisedIn
 			x.about(r, s, th)
+			x.raisedIn(r, fuzzBase)
 			r.stackLocked(s, th)
 			r.text(fuzzBase)
 			r.spoken(fuzzBase)
