@@ -208,7 +208,7 @@ func (t *ThreadFacts) message() (m *protocol.LanguageThread, size int) {
 	size = 64 + len(m.Name) + len(m.State) + len(m.Exception)
 	locks := func(list []Lock) (to []*protocol.Lock) {
 		for _, l := range list[:min(len(list), protocol.MaxLocks)] {
-			x := &protocol.Lock{Kind: text(l.Kind), Name: text(l.Name), Address: l.Address, Owner: int32(l.Owner), Frame: bounded(l.Frame)}
+			x := &protocol.Lock{Kind: text(l.Kind), Name: text(l.Name), Address: l.Address, Owner: int32(l.Owner), Frame: bounded(l.Frame), Timed: l.Timed}
 			size += 32 + len(x.Kind) + len(x.Name)
 			to = append(to, x)
 		}

@@ -27,7 +27,7 @@ func TestPages(t *testing.T) {
 		f := LanguageFrame{Function: fmt.Sprint("f", i), File: strings.Repeat("x", i%5000), Line: i, Args: make([]Variable, 300*(i%2))}
 		d.Groups[i*2/frames].Frames = append(d.Groups[i*2/frames].Frames, f)
 	}
-	d.Thread = ThreadFacts{State: "bad \xff text", Waits: make([]Lock, 100)}
+	d.Thread = ThreadFacts{State: "bad \xff text", Waits: append([]Lock{{Kind: "lock", Timed: true}}, make([]Lock, 100)...)}
 	pages := d.pages(s, 7)
 	var functions []string
 	var places []uint64
@@ -58,7 +58,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("%d frames, the last is %s; places %#x", len(functions), functions[len(functions)-1], places)
 	}
 	if !slices.Equal(last.Own, []uint32{1}) || len(last.Names) != 1 || last.Early != "enough" || len(last.Thread.Waits) != protocol.MaxLocks ||
-		last.Thread.State != "bad \ufffd text" {
+		last.Thread.State != "bad \ufffd text" || !last.Thread.Waits[0].Timed || last.Thread.Waits[1].Timed {
 		t.Errorf("the last page is %v", last)
 	}
 	if empty := (*Decoration)(nil).pages(s, 8); len(empty) != 1 || !proto.Equal(empty[0], &protocol.Decoration{Number: 8}) {

@@ -130,6 +130,7 @@ type Lock struct {
 	Address uint64 // of the object or its lock; 0 if not known
 	Owner   int    // the ID of the thread that holds it; 0 if none does, or that is not known
 	Frame   int    // the frame of the language that has it, 1 for the innermost; 0 if not known
+	Timed   bool   // of a lock that is waited for: the thread gives up when a time is over
 }
 
 // LevelAt returns the level of the physical frame whose part of the stack, [SP, CFA), has an

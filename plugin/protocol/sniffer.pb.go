@@ -3008,6 +3008,7 @@ type Lock struct {
 	Address       uint64                 `protobuf:"fixed64,3,opt,name=address,proto3" json:"address,omitempty"` // of the object or its lock; 0 if not known
 	Owner         int32                  `protobuf:"varint,4,opt,name=owner,proto3" json:"owner,omitempty"`      // the ID of the thread that holds it; 0 if none does, or that is not known
 	Frame         uint32                 `protobuf:"varint,5,opt,name=frame,proto3" json:"frame,omitempty"`      // the frame of the language that has it, 1 for the innermost; 0 if not known
+	Timed         bool                   `protobuf:"varint,6,opt,name=timed,proto3" json:"timed,omitempty"`      // of a lock that is waited for: the thread gives up when a time is over
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3075,6 +3076,13 @@ func (x *Lock) GetFrame() uint32 {
 		return x.Frame
 	}
 	return 0
+}
+
+func (x *Lock) GetTimed() bool {
+	if x != nil {
+		return x.Timed
+	}
+	return false
 }
 
 var File_sniffer_proto protoreflect.FileDescriptor
@@ -3310,13 +3318,14 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12-\n" +
 	"\x05waits\x18\x03 \x03(\v2\x17.sfwalk.sniffer.v1.LockR\x05waits\x12-\n" +
 	"\x05holds\x18\x04 \x03(\v2\x17.sfwalk.sniffer.v1.LockR\x05holds\x12\x1c\n" +
-	"\texception\x18\x05 \x01(\tR\texception\"t\n" +
+	"\texception\x18\x05 \x01(\tR\texception\"\x8a\x01\n" +
 	"\x04Lock\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aaddress\x18\x03 \x01(\x06R\aaddress\x12\x14\n" +
 	"\x05owner\x18\x04 \x01(\x05R\x05owner\x12\x14\n" +
-	"\x05frame\x18\x05 \x01(\rR\x05frame*4\n" +
+	"\x05frame\x18\x05 \x01(\rR\x05frame\x12\x14\n" +
+	"\x05timed\x18\x06 \x01(\bR\x05timed*4\n" +
 	"\tFrameType\x12\n" +
 	"\n" +
 	"\x06NORMAL\x10\x00\x12\n" +

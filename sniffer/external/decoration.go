@@ -135,7 +135,7 @@ func (d *decorated) locks(list []*protocol.Lock) (to []language.Lock) {
 	for _, l := range list {
 		to = append(to, language.Lock{
 			Kind: d.text(l.GetKind()), Name: d.text(l.GetName()), Address: l.GetAddress(), Owner: int(max(l.GetOwner(), 0)),
-			Level: int(min(int64(l.GetFrame()), math.MaxInt32)) - 1,
+			Level: int(min(int64(l.GetFrame()), math.MaxInt32)) - 1, Timed: l.GetTimed(),
 		})
 	}
 	return to

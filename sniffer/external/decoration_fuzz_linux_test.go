@@ -178,7 +178,7 @@ func FuzzDecoration(f *testing.F) {
 	x := newScripted(f)
 	all := many(2, &protocol.LanguageFrame{Function: "f", File: "g", Line: 3, Kind: "k", Place: 4, Args: []*protocol.Variable{{Name: "a", Value: "1"}}})
 	all.Own, all.Names, all.Early, all.Fails = []uint32{0, 1}, []*protocol.LevelName{{Level: 1, Name: "eval"}}, "early", "fails"
-	all.Thread = &protocol.LanguageThread{Name: "t", State: "s", Waits: []*protocol.Lock{{Kind: "lock", Address: 16, Owner: 1, Frame: 1}}}
+	all.Thread = &protocol.LanguageThread{Name: "t", State: "s", Waits: []*protocol.Lock{{Kind: "lock", Address: 16, Owner: 1, Frame: 1, Timed: true}}}
 	more := many(1, toyFrame())
 	more.More = true
 	f.Add(lines(f, &protocol.Read{Ranges: []*protocol.Range{{Lo: 0x400000, Hi: 0x400100}}}, all))
