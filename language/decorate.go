@@ -94,6 +94,7 @@ func ask(r Named, s *Stack) (d *Decoration, err error) {
 }
 
 func (d *Decorated) warn(language string, s *Stack, text string) {
+	text = cut(text, mostText)
 	d.Warnings = append(d.Warnings, fmt.Sprintf("thread %d: %s: %s", s.Thread.ID(), language, text))
 }
 
@@ -114,35 +115,37 @@ func (d *Decorated) place(level int, language string) *Place {
 const NoPlace = "belong to no place in the stack, and stand behind it"
 
 // mostFrames bounds the frames that languages add to one stack.
-const mostFrames = 1 << 20
+const mostFrames = 1 << 17
 
 func (d *Decorated) add(at *index, language string, said *Decoration) {
 	s, left := at.stack, mostFrames
 	for _, p := range d.At {
 		left -= len(p.Frames)
 	}
-	said.Thread.bound()
+	said.bound()
 	var behind []Placed
 	level := 0 // of the next frame, among the frames of the language
 	for i := range said.Groups {
 		g := &said.Groups[i]
-		if left -= len(g.Frames); left < 0 {
-			d.warn(language, s, "there are more than 2^20 frames, and the outer ones are left out")
-			break
-		}
-		frames := make([]Placed, len(g.Frames))
-		for j := range g.Frames {
+		tooMany := len(g.Frames) > left
+		frames := make([]Placed, min(len(g.Frames), left))
+		left -= len(frames)
+		for j := range frames {
 			frames[j] = Placed{Frame: g.Frames[j], Language: language, Holds: said.Thread.heldAt(level)}
+			frames[j].bound()
 			level++
 		}
-		physical, ok := at.find(&g.Anchor)
-		if !ok {
+		if physical, ok := at.find(&g.Anchor); ok {
+			p := d.place(physical, language)
+			p.add(frames)
+			p.Hidden = p.Hidden || !g.Anchor.Beside && s.Frames[physical].Type() == frame.Normal
+		} else {
 			behind = append(behind, frames...)
-			continue
 		}
-		p := d.place(physical, language)
-		p.add(frames)
-		p.Hidden = p.Hidden || !g.Anchor.Beside && s.Frames[physical].Type() == frame.Normal
+		if tooMany {
+			d.warn(language, s, "there are more than 2^17 frames, and the outer ones are left out")
+			break
+		}
 	}
 	if len(behind) > 0 && len(s.Frames) > 0 {
 		d.place(len(s.Frames)-1, language).add(behind)
@@ -172,14 +175,6 @@ func (p *Place) add(frames []Placed) {
 	} else {
 		p.Frames = append(p.Frames, frames...)
 	}
-}
-
-// mostLocks bounds the locks for which one thread waits, and the locks that it holds.
-const mostLocks = 1 << 10
-
-// bound drops locks that are too many.
-func (t *Thread) bound() {
-	t.Waits, t.Holds = t.Waits[:min(len(t.Waits), mostLocks)], t.Holds[:min(len(t.Holds), mostLocks)]
 }
 
 // heldAt returns the locks that the frame of the language at a level holds.
