@@ -31,6 +31,7 @@ type File struct {
 	Assertion *Assertion   // nil if none failed
 	Crashpad  *Crashpad    // nil if Crashpad did not write it
 	Linux     Linux        // texts of Linux's /proc
+	Languages []byte       // what sfwalk has noted of frames of languages, as its own text; nil for nothing
 	// Exceptions are the exceptions of all threads, in the file's order.
 	Exceptions []Exception
 	Comment    string
@@ -86,6 +87,7 @@ const (
 	LinuxMaps        StreamType = 0x47670009
 	LinuxDSODebug    StreamType = 0x4767000a
 	CrashpadStream   StreamType = 0x43500001
+	LanguagesStream  StreamType = 0x73660001 // sfwalk's own
 )
 
 var streamNames = sync.OnceValue(func() map[StreamType]string {
@@ -98,7 +100,7 @@ var streamNames = sync.OnceValue(func() map[StreamType]string {
 		21: "SystemMemoryInfoStream", 22: "ProcessVmCountersStream", 23: "IptTraceStream", ThreadNames: "ThreadNamesStream",
 		BreakpadStream: "BreakpadInfoStream", AssertionStream: "AssertionInfoStream", LinuxCPUInfo: "LinuxCpuInfo", LinuxProcStatus: "LinuxProcStatus",
 		LinuxLSBRelease: "LinuxLsbRelease", LinuxCommandLine: "LinuxCmdLine", LinuxEnvironment: "LinuxEnviron", LinuxAuxv: "LinuxAuxv",
-		LinuxMaps: "LinuxMaps", LinuxDSODebug: "LinuxDsoDebug", CrashpadStream: "CrashpadInfoStream",
+		LinuxMaps: "LinuxMaps", LinuxDSODebug: "LinuxDsoDebug", CrashpadStream: "CrashpadInfoStream", LanguagesStream: "SfwalkLanguages",
 		lldbFlag: "LLDBGenerated", // an empty one, by which LLDB knows its own dumps
 	}
 })
@@ -249,6 +251,7 @@ var readers = []struct {
 	{[]StreamType{CrashpadStream}, (*File).readCrashpad},
 	{[]StreamType{LinuxCPUInfo, LinuxProcStatus, LinuxLSBRelease, LinuxCommandLine, LinuxEnvironment, LinuxAuxv, LinuxMaps}, (*File).readLinux},
 	{[]StreamType{CommentA, CommentW}, (*File).readComment},
+	{[]StreamType{LanguagesStream}, (*File).readLanguages},
 }
 
 // readStreams reads the first stream of each type; of exceptions alone, dumps may have more.
@@ -285,6 +288,11 @@ func (f *File) warn(format string, args ...any) {
 	case n == maxWarnings:
 		f.Warnings = append(f.Warnings, fmt.Sprintf("there are more warnings of streams than %d: further ones are left out", maxWarnings))
 	}
+}
+
+func (f *File) readLanguages(s Stream) (err error) {
+	f.Languages, err = f.r.at(s.Location)
+	return err
 }
 
 func (f *File) readComment(s Stream) error {

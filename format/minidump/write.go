@@ -24,6 +24,7 @@ type Contents struct {
 	Memory    []Block  // ascending, disjoint: stacks and all else
 	Exception *Exception
 	Linux     Linux
+	Languages []byte // [File.Languages]
 }
 
 // ThreadContents is a thread of [Contents]. A thread's stack is the block around its stack pointer,
@@ -114,6 +115,9 @@ func (c *Contents) layOut() (*layingOut, error) {
 	d.misc()
 	d.names()
 	d.linux()
+	if len(c.Languages) > 0 {
+		d.stream(LanguagesStream, c.Languages)
+	}
 	if d.err == nil && size > maxFile-int64(len(d.b)) {
 		d.err = fmt.Errorf("%d MiB: a minidump has less than 4096", (size+int64(len(d.b)))>>20)
 	}

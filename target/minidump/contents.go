@@ -64,6 +64,7 @@ func Contents(s *snapshot.Snapshot, modules *target.Modules) (*minidump.Contents
 		}
 		c.Threads = append(c.Threads, one)
 	}
+	c.Languages = LanguagesOf(s)
 	c.Memory = joined(s.Memory)
 	c.Modules = modulesOf(s, modules)
 	c.Linux = minidump.Linux{Auxv: s.Auxv, Maps: procmaps.Text(s.Maps)}

@@ -35,7 +35,8 @@ type Options struct {
 
 // Target is a minidump. It is safe for concurrent use. It implements [target.Target].
 type Target struct {
-	Dump *minidump.File
+	Dump      *minidump.File
+	Languages Languages // what languages said of the stacks
 
 	arch    *arch.Arch
 	threads []*Thread
@@ -78,6 +79,9 @@ func New(dump *minidump.File, o Options) (*Target, error) {
 	t := &Target{Dump: dump, arch: a, files: newFiles(dump, a, o)}
 	for _, w := range dump.Warnings {
 		t.files.warn("%s", w)
+	}
+	if t.Languages, err = languagesIn(dump.Languages); err != nil {
+		t.files.warn("%v", err)
 	}
 	t.threads = threads(dump, a)
 	var list []segments.Segment

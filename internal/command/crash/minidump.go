@@ -199,6 +199,12 @@ func (s *dumpSource) Mark(of target.Thread, th *report.Thread) {
 	th.Died, th.Index = x.Died, x.Index
 }
 
+// Languages implements [report.Decorated].
+func (s *dumpSource) Languages(of target.Thread) []byte { return s.Target.Languages.Threads[of.ID()] }
+
+// Tasks implements [report.TaskSaver].
+func (s *dumpSource) Tasks() []byte { return s.Target.Languages.Tasks }
+
 // Shared implements [report.Sharer].
 func (s *dumpSource) Shared() *symbol.Symbolizer { return s.shared }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
-	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
@@ -304,12 +303,7 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 		return err
 	}
 	process.AddWaits(snapshot)
-	if left := flags.Kept.AddTo(snapshot); left > 0 {
-		cmdline.Warn(cmd, fmt.Sprintf("--save %s: what languages say of the stacks of %s is not saved: it is too large", save, count.Of(left, "thread")))
-	}
-	if err := flags.Kept.AddTasksTo(snapshot); err != nil {
-		cmdline.Warn(cmd, fmt.Sprintf("--save %s: tasks are not saved: %v", save, err))
-	}
+	addLanguages(cmd, save, snapshot, flags.Kept)
 	if process.Partial() {
 		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
 	}

@@ -16,9 +16,11 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/minidump"
+	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
 // dumping is what the flags of a core file's command say of the minidump that it also writes.
@@ -82,6 +84,7 @@ func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags)
 		cmd.SetOut(io.Discard)
 		defer cmd.SetOut(out)
 	}
+	flags.Kept = report.NewKeptLanguages()
 	shown := show.Target(cmd, s, flags)
 	if files.ReaderGone(shown) {
 		shown = nil
@@ -102,7 +105,7 @@ func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags)
 		walked = append(walked, with)
 	}
 	for _, x := range walked {
-		if err := report.Walk(x, &report.Flags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
+		if err := report.Walk(x, &report.Flags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}, Kept: flags.Kept}); err != nil {
 			return err
 		}
 	}
@@ -118,6 +121,9 @@ func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags)
 	if err != nil {
 		return fmt.Errorf("--save %s: %w", d.path, err)
 	}
+	if contents.Languages, err = d.languages(cmd, of, flags.Kept); err != nil {
+		return err
+	}
 	if cut {
 		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", d.path, d.most>>20))
 	}
@@ -125,4 +131,28 @@ func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags)
 		return err
 	}
 	return shown
+}
+
+// languages returns what languages said of a core's stacks, for a minidump.
+func (d *dumping) languages(cmd *cobra.Command, of target.Target, kept *report.KeptLanguages) ([]byte, error) {
+	threads, err := of.Threads()
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot.Snapshot{}
+	for _, th := range threads {
+		s.Threads = append(s.Threads, snapshot.Thread{TID: th.ID()})
+	}
+	addLanguages(cmd, d.path, s, kept)
+	return minidump.LanguagesOf(s), nil
+}
+
+// addLanguages adds what languages said to a snapshot, and says what is too large for it.
+func addLanguages(cmd *cobra.Command, path string, s *snapshot.Snapshot, kept *report.KeptLanguages) {
+	if left := kept.AddTo(s); left > 0 {
+		cmdline.Warn(cmd, fmt.Sprintf("--save %s: what languages say of the stacks of %s is not saved: it is too large", path, count.Of(left, "thread")))
+	}
+	if err := kept.AddTasksTo(s); err != nil {
+		cmdline.Warn(cmd, fmt.Sprintf("--save %s: tasks are not saved: %v", path, err))
+	}
 }

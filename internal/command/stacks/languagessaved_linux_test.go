@@ -1,6 +1,7 @@
 package stacks_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -48,12 +49,21 @@ func TestSavedLanguages(t *testing.T) {
 		if left := flags.Kept.AddTo(made); left != 0 {
 			t.Errorf("the frames of %d threads are too large", left)
 		}
-		f, err := os.Create(file)
+		dump, err := targets.Minidump(s.Target, made)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		return made.Write(f)
+		for path, content := range map[string]interface{ Write(io.Writer) error }{file: made, file + ".dmp": dump} {
+			f, err := os.Create(path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if err := content.Write(f); err != nil {
+				return err
+			}
+		}
+		return nil
 	}}
 	flags.Add(cmd, pluginhost.Host{})
 	flags.Sum.AddFormat(cmd)
@@ -65,7 +75,11 @@ func TestSavedLanguages(t *testing.T) {
 	for _, th := range threads {
 		want[th.tid] = th.shown
 	}
-	opened, warnings, err := commandtest.Run("open", file)
+	opened, warnings, err := commandtest.Run("minidump", file+".dmp")
+	if got := shownFunctions(opened); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("minidump: %v: %v\nwant %v, as gdb and the source have it\n%s", err, got, want, warnings)
+	}
+	opened, warnings, err = commandtest.Run("open", file)
 	if got := shownFunctions(opened); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v: %v\nwant %v, as gdb and the source have it\n%s", err, got, want, warnings)
 	}
