@@ -63,4 +63,5 @@ type Handlers struct {
 type JavaInterpreter struct {
 	Bytecode trad.Reg // the address of the bytecode that runs: rbcp, r13
 	Method   trad.Reg // the method, while its frame is made: rmethod, rbx
+	Sender   trad.Reg // the caller's stack pointer, until it is saved in the frame: r13; NoReg if releases differ
 }

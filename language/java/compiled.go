@@ -29,10 +29,9 @@ func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Fr
 		whole.Kind, whole.File = "native", ""
 		return []language.Frame{whole}, true
 	}
-	pc, exact := vm.placeOf(r, f, b), f.AddressInBlock() != f.PC()
-	at, found := vm.notedAt(r, a, b, pc, exact)
+	at, placed, found := vm.notedAt(r, a, b, vm.placeOf(r, f, b))
 	if !found {
-		whole.Guess = !exact
+		whole.Guess = true
 		return []language.Frame{whole}, false
 	}
 	from, scopes := vm.scopes(r, b, at.scope)
@@ -41,13 +40,13 @@ func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Fr
 	}
 	list = make([]language.Frame, len(scopes))
 	for i, s := range scopes {
-		list[i] = language.Frame{Function: s.method.function, File: s.method.file, Line: vm.line(s.method, s.bci), Kind: "inlined", Place: b.At, Guess: !exact}
+		list[i] = language.Frame{Function: s.method.function, File: s.method.file, Line: vm.line(s.method, s.bci), Kind: "inlined", Place: b.At, Guess: !placed}
 	}
 	list[len(list)-1].Kind = "compiled"
-	if values != nil && exact {
+	if called := f.AddressInBlock() != f.PC(); values != nil && placed && called {
 		vm.compiledVariables(values, a, f, b, place{from, at.objects, scopes}, list)
 	}
-	return list, true
+	return list, placed
 }
 
 // place is a place in a compiled method for which the compiler has noted what runs there.

@@ -106,8 +106,8 @@ func (m image) frames(pc uint64, exact bool) (list []string) {
 	r := vmstructs.NewReader(m, binary.LittleEndian)
 	b := &vmstructs.Blob{At: imageAt + nmethodAt, Lo: codeAt, Hi: codeAt + 64}
 	vm.method(r, imageAt+handleAt)
-	at, ok := vm.notedAt(r, amd64.Arch, b, pc, exact)
-	if !ok {
+	at, exactly, ok := vm.notedAt(r, amd64.Arch, b, pc)
+	if !ok || exact && !exactly {
 		return nil
 	}
 	_, scopes := vm.scopes(r, b, at.scope)

@@ -68,20 +68,18 @@ func (p *places) place(i uint64) (in noted, ok bool) {
 	return in, true
 }
 
-// notedAt returns the place at an address of a compiled method, or, unless it must be exact, the
-// one to which the code leads from there.
-func (vm *machine) notedAt(r *vmstructs.Reader, a *arch.Arch, b *vmstructs.Blob, pc uint64, exact bool) (in noted, ok bool) {
+// notedAt returns the place at an address of a compiled method, exactly, or the one to which the
+// code leads from there. What calls code of the machine's that cannot stop the thread is no place.
+func (vm *machine) notedAt(r *vmstructs.Reader, a *arch.Arch, b *vmstructs.Blob, pc uint64) (in noted, exactly, ok bool) {
 	p, ok := vm.placesOf(r, b)
-	if !ok {
-		return noted{}, false
+	if !ok || pc-p.lo > p.size {
+		return noted{}, false, false
 	}
 	if in, ok = p.place(p.behind(pc)); ok && in.pc == pc {
-		return in, true
+		return in, true, true
 	}
-	if exact || pc-p.lo > p.size {
-		return noted{}, false
-	}
-	return p.near(a, pc)
+	in, ok = p.near(a, pc)
+	return in, false, ok
 }
 
 // near returns the place to which the code leads from an address. If it leads to none, as from behind

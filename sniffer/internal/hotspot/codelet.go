@@ -1,6 +1,7 @@
 package hotspot
 
 import (
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/trad"
@@ -39,16 +40,20 @@ func (vm *machine) atCodelet(q *frame.Query, r *vmstructs.Reader, row trad.Row) 
 		known := why == "" && read.Flags&trad.Guess == 0 && read.RA.Kind != trad.NotTracked && read.CFA.Kind == trad.InReg
 		switch {
 		case known && read.CFA.Reg == a.SP:
+			read.Flags |= trad.InPrologue | trad.Once
+			if byRegister(q, &read) && leads(q, &read) {
+				return read, frame.Claimed
+			}
 			// An adapter may have moved the return address away from a compiled caller's stack
 			// pointer.
-			read.Flags |= trad.InPrologue | trad.Once
 			if c, ok := q.Apply(&read); !ok || !row.Contains(c.PC.Bits-1) {
 				read.Flags |= trad.Guess
 			}
 			return read, frame.Claimed
 		}
 		row.Flags |= trad.Once
-		if !(known && read.CFA == row.CFA || standing(q, code, lo, row.CFA)) || !vm.hasSender(q) {
+		stands := known && read.CFA == row.CFA || standing(q, code, lo, row.CFA)
+		if !stands || !vm.hasSender(q) && !byRegister(q, &row) {
 			row.Flags |= trad.Guess
 		}
 		return row, frame.Claimed
@@ -140,6 +145,26 @@ func (vm *machine) hasSender(q *frame.Query) bool {
 	}
 	cfa := fp.Bits + uint64(a.FrameRecord)
 	return a.Word(b)-cfa < maxLocals
+}
+
+// byRegister has a row take PREVIOUS's stack pointer from the register that holds it until THIS has
+// saved it. It reports whether the register holds one.
+func byRegister(q *frame.Query, row *trad.Row) bool {
+	a := q.Arch
+	if a.JavaInterpreter == nil || a.JavaInterpreter.Sender == arch.NoReg {
+		return false
+	}
+	sender, base := q.This.Register(a.JavaInterpreter.Sender), q.This.Register(row.CFA.Reg)
+	if !sender.Known() || !base.Known() || sender.Bits%uint64(a.PtrSize) != 0 {
+		return false
+	}
+	if cfa := base.Bits + uint64(int64(row.CFA.Off)); sender.Bits-cfa >= maxLocals {
+		return false
+	}
+	row.Others = &trad.OtherRules{Default: trad.Undefined, Regs: []trad.RegRule{
+		{Reg: a.SP, Rule: trad.Rule{Kind: trad.InReg, Reg: a.JavaInterpreter.Sender}},
+	}}
+	return true
 }
 
 // maxLocals bounds the local variables of a method, in bytes: there may be 65,535 words.
