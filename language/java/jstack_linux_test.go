@@ -111,8 +111,8 @@ func jstack(t *testing.T, pid int) map[int][]string {
 	return all
 }
 
-// TestJstack compares the frames of all threads with jstack's, of which jstack tells the same before
-// and after.
+// TestJstack compares the frames of all threads with jstack's, of which jstack tells the same
+// before and after.
 func TestJstack(t *testing.T) {
 	gdbtest.Later(t, "java")
 	src := gdbtest.Testdata(t, "..", "internal", "command", "stacks", "testdata", "programs", "Waits.java")

@@ -82,8 +82,8 @@ func (vm *machine) notedAt(r *vmstructs.Reader, a *arch.Arch, b *vmstructs.Blob,
 	return in, false, ok
 }
 
-// near returns the place to which the code leads from an address. If it leads to none, as from behind
-// the last one before a return, near takes the place before, else the one behind.
+// near returns the place to which the code leads from an address. If it leads to none, as from
+// behind the last one before a return, near takes the place before, else the one behind.
 func (p *places) near(a *arch.Arch, pc uint64) (in noted, ok bool) {
 	first := p.behind(pc)
 	if a.GoesOn != nil {

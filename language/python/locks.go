@@ -192,8 +192,8 @@ func (r *interpreter) threadOf(o *objects, id uint64) int {
 	return int(native)
 }
 
-// mostNamed and mostGlobals bound the variables of a function, and the global ones, whose attributes
-// are searched for an object.
+// mostNamed and mostGlobals bound the variables of a function, and the global ones, whose
+// attributes are searched for an object.
 const (
 	mostNamed   = 8
 	mostGlobals = 256

@@ -68,8 +68,8 @@ func (r *interpreter) nativeID(o *objects, t *threadState) (id uint64) {
 	return id
 }
 
-// eachOfThread is eachAttribute for an object of the class Thread, which has no slots: a description
-// of the class is not needed.
+// eachOfThread is eachAttribute for an object of the class Thread, which has no slots: a
+// description of the class is not needed.
 func (o *objects) eachOfThread(thread uint64, do func(key, value uint64) bool) error {
 	c, err := o.typeOf(thread)
 	if err != nil {

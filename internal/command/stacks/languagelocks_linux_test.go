@@ -112,7 +112,8 @@ time.sleep(1200)
 `
 
 // TestLockHolderInNamespace: where a process knows its threads by other IDs than this machine does,
-// as in a container, the holder of a lock is named by this machine's, also a thread that comes later.
+// as in a container, the holder of a lock is named by this machine's, also a thread that comes
+// later.
 func TestLockHolderInNamespace(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	python, id := gdbtest.Tool(t, "python3"), filepath.Join(t.TempDir(), "id")
