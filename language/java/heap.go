@@ -1,6 +1,7 @@
 package java
 
 import (
+	"math/bits"
 	"strings"
 	"sync"
 	"unicode/utf16"
@@ -23,6 +24,7 @@ type heap struct {
 	classShift    uint
 	markShift     uint
 	colour        uint // the bits that ZGC's references have below the address
+	colourVaries  bool // each reference says how many these are
 
 	stackLocks        bool // threads may lock objects by a word on their stacks
 	heapLow, heapSize uint64
@@ -162,7 +164,18 @@ func (r *reading) learn() bool {
 // oop reads a reference that stands outside of the heap, as handles have them.
 func (r *reading) oop(addr uint64) uint64 {
 	v, _ := r.Word(addr)
-	return v >> r.colour
+	return r.uncoloured(v)
+}
+
+// uncoloured returns the address of a reference of ZGC's, which has a colour below the address. On
+// amd64 the colour takes as many bits as it needs for the one of its four upper bits that is set:
+// which one that is says when the collector has last looked at the reference.
+func (r *reading) uncoloured(v uint64) uint64 {
+	const lower = 12
+	if !r.colourVaries || r.colour == 0 {
+		return v >> r.colour
+	}
+	return v >> (lower + bits.Len64(v>>lower&15))
 }
 
 // reference reads a reference in an object.
