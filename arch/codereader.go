@@ -59,7 +59,7 @@ type CodeReader struct {
 	LoadsSP func(code []byte) bool
 	// GoesOn yields the addresses of the instructions that control can take from pc on, of one way:
 	// on behind calls and branches, and along jumps. The way ends where yield returns false, where
-	// the code does not say where control goes, or ends, and after 512 instructions, as in a loop.
+	// the code does not say where control goes, where the code ends, and after 512 instructions.
 	// code holds pc, and begins at address start. steps is how many instructions GoesOn has
 	// followed. It is nil where no virtual machine is known.
 	GoesOn func(code []byte, start, pc uint64, yield func(pc uint64) bool) (steps int)
