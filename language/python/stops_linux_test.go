@@ -40,19 +40,25 @@ func TestStops(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer out.Close()
-					p := gdbtest.StartRunning(t, interpreter, append([]string{watched, out.Name()}, arguments...)...)
-					free := freeThreaded(t, interpreter)
-					seen := 0
+					start := func() *gdbtest.Process {
+						return gdbtest.StartRunning(t, interpreter, append([]string{watched, out.Name()}, arguments...)...)
+					}
+					p, free := start(), freeThreaded(t, interpreter)
+					seen, crashes := 0, 0
 					for range stops {
 						p.Runs(t, rand.N(2*time.Millisecond))
 						p.Stop(t)
 						got := walk(t, p.PID)
-						seen += compare(t, got, atThisMoment(t, p, out, free))
+						if text, ok := atThisMoment(t, p, out, free); ok {
+							seen += compare(t, got, text)
+						} else if p, crashes = start(), crashes+1; crashes > 1+stops/100 {
+							t.Errorf("faulthandler has crashed %d times", crashes)
+						}
 						if t.Failed() {
 							break
 						}
 					}
-					t.Logf("%d stops, %d frames", stops, seen)
+					t.Logf("%d stops, %d frames, %d crashes of faulthandler", stops, seen, crashes)
 				})
 			}
 		})
@@ -92,8 +98,9 @@ func compare(t *testing.T, got map[uint64]*decorated, text string) (seen int) {
 
 // atThisMoment returns what faulthandler says of the threads of a process that SIGSTOP has stopped,
 // and lets the process go on. No thread runs before it has been asked, but for faulthandler's own
-// code: the main thread is, of all threads; without a GIL each is, of itself.
-func atThisMoment(t *testing.T, p *gdbtest.Process, out *os.File, free bool) string {
+// code: the main thread is, of all threads; without a GIL each is, of itself. ok is false if that
+// code crashes, which reads what the threads may be just changing.
+func atThisMoment(t *testing.T, p *gdbtest.Process, out *os.File, free bool) (text string, ok bool) {
 	t.Helper()
 	runtime.LockOSThread() // a thread is the tracer
 	defer runtime.UnlockOSThread()
@@ -107,9 +114,10 @@ func atThisMoment(t *testing.T, p *gdbtest.Process, out *os.File, free bool) str
 		if err != nil {
 			t.Fatal(err)
 		}
-		tids = append(tids, tid)
 		ptrace(t, unix.PTRACE_SEIZE, tid, 0)
-		await(t, tid)
+		if _, ended := await(t, tid); !ended { // one may be about to end
+			tids = append(tids, tid)
+		}
 	}
 	if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -133,17 +141,22 @@ func atThisMoment(t *testing.T, p *gdbtest.Process, out *os.File, free bool) str
 			sig, _ = await(t, tid)
 		}
 		ptrace(t, unix.PTRACE_CONT, tid, syscall.SIGUSR2)
-		ended := false
+		ended, crashed := false, false
 		gdbtest.Await(t, "faulthandler has written", func() bool {
 			var w syscall.WaitStatus
 			if n, _ := syscall.Wait4(tid, &w, syscall.WALL|syscall.WNOHANG, nil); n == tid {
-				if ended = !w.Stopped(); ended {
+				sig := delivered(w)
+				ended, crashed = !w.Stopped(), sig == syscall.SIGSEGV || sig == syscall.SIGBUS
+				if ended || crashed {
 					return true
 				}
-				ptrace(t, unix.PTRACE_CONT, tid, delivered(w)) // it was told that the process goes on
+				ptrace(t, unix.PTRACE_CONT, tid, sig) // it was told that the process goes on
 			}
 			return size(t, out) > before && !blocks(p.PID, tid, syscall.SIGUSR2)
 		})
+		if crashed || ended && tid == p.PID {
+			return "", end(t, p.PID, tids)
+		}
 		if !ended {
 			syscall.RawSyscall6(syscall.SYS_PTRACE, unix.PTRACE_INTERRUPT, uintptr(tid), 0, 0, 0, 0) // it may just end
 			last[tid], ended = await(t, tid)
@@ -155,11 +168,28 @@ func atThisMoment(t *testing.T, p *gdbtest.Process, out *os.File, free bool) str
 	for _, tid := range tids {
 		ptrace(t, unix.PTRACE_DETACH, tid, last[tid])
 	}
-	text := make([]byte, size(t, out)-from)
-	if _, err := out.ReadAt(text, from); err != nil {
+	written := make([]byte, size(t, out)-from)
+	if _, err := out.ReadAt(written, from); err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return string(written), true
+}
+
+// end ends a process whose threads are traced, which end for their tracer first. It returns false.
+func end(t *testing.T, pid int, tids []int) bool {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for _, tid := range slices.Backward(tids) { // the leader is the last to end
+		var w syscall.WaitStatus
+		for err := error(nil); err == nil || err == syscall.EINTR; {
+			if _, err = syscall.Wait4(tid, &w, syscall.WALL, nil); err == nil && !w.Stopped() {
+				break
+			}
+		}
+	}
+	return false
 }
 
 func ptrace(t *testing.T, request, tid int, data syscall.Signal) {
