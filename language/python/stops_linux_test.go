@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -46,7 +45,9 @@ func TestStops(t *testing.T) {
 					p, free := start(), freeThreaded(t, interpreter)
 					seen, crashes := 0, 0
 					for range stops {
-						p.Runs(t, rand.N(2*time.Millisecond))
+						for range rand.N(100) {
+							p.States(t) // it runs meanwhile
+						}
 						p.Stop(t)
 						got := walk(t, p.PID)
 						if text, ok := atThisMoment(t, p, out, free); ok {
@@ -88,8 +89,8 @@ func compare(t *testing.T, got map[uint64]*decorated, text string) (seen int) {
 			t.Errorf("thread %#x:\n%s\nfaulthandler:\n%s", thread, strings.Join(have, "\n"), text)
 		}
 	}
-	for thread := range want {
-		if got[thread] == nil {
+	for thread, w := range want {
+		if got[thread] == nil && len(w.frames) > 0 { // else it is just beginning or ending
 			t.Errorf("thread %#x is missing", thread)
 		}
 	}
