@@ -213,3 +213,31 @@ func TestTopErrors(t *testing.T) {
 		}
 	}
 }
+
+// With --wall, top shows the functions of Python, of a thread that computes and of one that waits.
+func TestTopOfPython(t *testing.T) {
+	gdbtest.Later(t, "python3")
+	script := filepath.Join(t.TempDir(), "work.py")
+	if err := os.WriteFile(script, []byte(`import threading
+def fetch():
+    threading.Event().wait()
+def compute(n):
+    return n if n < 2 else compute(n - 1) + compute(n - 2)
+threading.Thread(target=fetch, daemon=True).start()
+print("ready", flush=True)
+while True:
+    compute(15)
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "python3"), script)
+	sfwalk := filepath.Join(commandtest.Install(t, "sfwalk", "sfwalk-full"), "sfwalk")
+	m := multiplex(t, fmt.Sprintf("%s top %d --wall -F 50 --every 100ms", sfwalk, p.PID))
+	m.await(`(?s)^top of \d+ .* samples.*OWN▼.* compute`)
+	m.keys("2")
+	if screen := m.await(`(?s)TOTAL▼.* fetch`); strings.Contains(screen, "_PyEval_EvalFrame") {
+		t.Errorf("the interpreter's own functions are shown:\n%s", screen)
+	}
+	m.keys("q")
+	m.await(`exit code 0`)
+}
