@@ -40,10 +40,7 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 			t.Exception = r.exceptionOf(o, state)
 		}
 	}
-	var frames []language.Frame
-	for i := range groups {
-		frames = append(frames, groups[i].Frames...)
-	}
+	frames := framesOf(groups)
 	var waited lock
 	if waiting && len(t.Waits) == 0 {
 		var ok bool
@@ -75,6 +72,17 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 	}
 	t.State = strings.Join(words, ", ")
 	return t
+}
+
+// framesOf returns the frames of all groups.
+func framesOf(groups []language.Group) (list []language.Frame) {
+	if len(groups) == 1 {
+		return groups[0].Frames // there may be many
+	}
+	for i := range groups {
+		list = append(list, groups[i].Frames...)
+	}
+	return list
 }
 
 // gil returns the address of the GIL of a thread state's interpreter, and the thread state that

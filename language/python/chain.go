@@ -125,7 +125,7 @@ func (c *chain) innermost(at uint64) (frame uint64, err error) {
 		return 0, err
 	}
 	ok, _ := c.call(&x) // one that cannot be read is not there yet
-	c.run, c.seen = nil, loop{}
+	c.run, c.seen = c.run[:0], loop{}
 	if x.previous == 0 || ok {
 		return x.frame, nil
 	}
@@ -147,7 +147,7 @@ func (c *chain) readCFrames(at uint64) error {
 		ok, err := c.call(&x)
 		switch {
 		case inner && !ok && x.previous != 0:
-			c.run, c.seen = nil, seen
+			c.run, c.seen = c.run[:0], seen
 		case err != nil:
 			c.end(at)
 			return err
@@ -226,8 +226,9 @@ func (c *chain) end(at uint64) {
 	if at == 0 {
 		a = language.Anchor{Level: -1}
 	}
-	c.groups = append(c.groups, language.Group{Anchor: a, Frames: c.run})
-	c.run = nil
+	n := len(c.run)
+	c.groups = append(c.groups, language.Group{Anchor: a, Frames: c.run[:n:n]})
+	c.run = c.run[n:]
 }
 
 // step counts a record, and fails where the chain is too long or goes round.

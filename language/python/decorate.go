@@ -7,6 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/language"
 )
 
+// mostUsual bounds the frames for which room is made before they are read.
+const mostUsual = 256
+
 // Decorate implements [language.Runtime].
 func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) {
 	m := r.memory(s.Memory)
@@ -19,12 +22,14 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 	var within [][]entered // by thread state
 	for i := range states {
 		c := chain{r: r, m: m, stack: s, states: len(states)}
+		c.run = make([]language.Frame, 0, r.usual.Load())
 		if s.Locals {
 			c.objects = o
 		}
 		if err := c.read(&states[i]); err != nil {
 			d.Early = "its frames end early: " + err.Error()
 		}
+		r.usual.Store(int64(min(c.total, mostUsual)))
 		d.Groups = append(d.Groups, c.groups...)
 		within = append(within, c.entered)
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
@@ -234,4 +235,5 @@ type interpreter struct {
 	names  threadNames
 	states threadLists
 	calls  calls
+	usual  atomic.Int64 // about how many frames the stack before had, at most mostUsual
 }
