@@ -98,7 +98,8 @@ func (v *view) join(seen *look, of *common) {
 	}
 }
 
-// sharedAt returns the copy of addr that v has in common with others, nil if it has none yet.
+// sharedAt returns the copy of addr that v has in common with others, or that takeHeld has made; nil
+// if there is none yet.
 func (v *view) sharedAt(addr uint64) *block {
 	if b := v.recent.Load(); b != nil && addr-b.lo < uint64(len(b.data)) {
 		return b
@@ -126,6 +127,9 @@ func (v *view) share(addr uint64) *block {
 	if i < len(list) && list[i].lo-page < pageSize || i > 0 && addr-list[i-1].hi() < outward(&list[i-1]) {
 		return nil
 	}
+	if b, held := v.takeHeld(page); held {
+		return b
+	}
 	seen := m.look(v)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -152,6 +156,28 @@ func (v *view) share(addr uint64) *block {
 	}
 	v.shared[page] = b
 	return b
+}
+
+// takeHeld copies a page for a thread that is held: it is of the thread's moment, and of no other's.
+// held is false for other threads. takeHeld returns nil as copy does.
+func (v *view) takeHeld(page uint64) (b *block, held bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.held || !v.keeps(pageSize) {
+		return nil, v.held
+	}
+	b = &block{lo: page, data: make([]byte, pageSize)}
+	if n, _ := v.memory.live.fetch(page, b.data); n < pageSize {
+		return nil, true
+	}
+	v.memory.left.Add(-pageSize)
+	v.size += pageSize
+	if v.shared == nil {
+		v.leave() // what is held now runs later
+		v.shared = map[uint64]*block{}
+	}
+	v.shared[page] = b
+	return b, true
 }
 
 // copy returns the copy of a page, nil if it cannot be read, or there is no room for it.

@@ -101,3 +101,28 @@ func TestCommonDropped(t *testing.T) {
 		}
 	}
 }
+
+// What is read of a thread that is held stays as it was, also when the thread runs on.
+func TestHeldPages(t *testing.T) {
+	b := newBusy(false)
+	v := b.views[5]
+	b.read(t, 0, worldLo+pageSize)
+	b.read(t, 1, worldLo+pageSize) // and looks at the others
+	room := b.left.Load()
+	v.held = true
+	first, second := b.read(t, 5, worldLo+pageSize), b.read(t, 5, worldLo+5*pageSize)
+	v.release()
+	b.has[5]++
+	if first == second || b.read(t, 5, worldLo+pageSize) != first || b.read(t, 5, worldLo+5*pageSize) != second {
+		t.Errorf("what was copied has changed: it was %d and %d", first, second)
+	}
+	if v.MovedOn(worldLo+pageSize, 1) || v.MovedOn(worldLo+5*pageSize, 1) {
+		t.Error("what was copied of a thread that was held is late")
+	}
+	if got := b.read(t, 5, worldLo+9*pageSize); got == second || v.shared[worldLo+9*pageSize] != nil {
+		t.Errorf("a thread that has run has copy %d in common with others", got)
+	}
+	if v.forget(); b.left.Load() != room {
+		t.Errorf("%d bytes are left of %d", b.left.Load(), room)
+	}
+}

@@ -37,7 +37,7 @@ type view struct {
 	turns  uint64     // how often the thread had got a processor by then; 0 if that is not known
 
 	looked atomic.Pointer[look]  // nil if the thread was not looked at for a common
-	shared map[uint64]*block     // what was read of a common, by chunks; nil if nothing was
+	shared map[uint64]*block     // what was read of a common or by takeHeld, by pages; nil if nothing was
 	recent atomic.Pointer[block] // the one of shared that was read last
 	unsure atomic.Bool           // shared has copies of which settle must find out whether they are late
 }
