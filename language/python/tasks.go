@@ -41,7 +41,7 @@ type found struct {
 	below uint64 // the task that cannot go on before this one is over, 0 for none
 }
 
-// Tasks implements [language.Tasker]: the tasks of asyncio and of trio.
+// Tasks implements [language.Tasker]: the tasks of asyncio and of trio, and greenlets.
 func (r *interpreter) Tasks(m target.Memory) ([]language.Task, error) {
 	mem := &memory{Memory: m, order: r.arch.Order, size: r.arch.PtrSize, layout: r.layout}
 	t := &tasks{r: r, o: &objects{memory: mem, left: mostTaskObjects}, at: map[uint64]int{}}
@@ -108,6 +108,7 @@ func (t *tasks) ofInterpreter(interp uint64) {
 		return
 	}
 	t.ofTrio(modules)
+	t.ofGreenlets(interp, modules)
 	dict := o.dictOf(modules, "asyncio.tasks")
 	if dict == 0 {
 		return

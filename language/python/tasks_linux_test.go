@@ -34,6 +34,20 @@ func TestTrioTasks(t *testing.T) {
 	}
 }
 
+// TestGreenlets does so with greenlets that do not run.
+func TestGreenlets(t *testing.T) {
+	for _, interpreter := range pythonsWith(t, "greenlet") {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) { holdTasks(t, interpreter, "testdata/greenlets.py") })
+	}
+}
+
+// TestGevent does so with gevent's greenlets, but the one that tells them.
+func TestGevent(t *testing.T) {
+	for _, interpreter := range pythonsWith(t, "gevent") {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) { holdTasks(t, interpreter, "testdata/gevent_tasks.py", "main") })
+	}
+}
+
 // pythonsWith returns the interpreters of this machine that have a module.
 func pythonsWith(t *testing.T, module string) (list []string) {
 	t.Helper()

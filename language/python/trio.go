@@ -36,8 +36,8 @@ func (o *objects) eachThreadLocal(object uint64, name string, do func(value uint
 	if err != nil {
 		return err
 	}
-	for !c.isLocal() {
-		if c.base == 0 {
+	for n := 0; !c.isLocal(); n++ {
+		if c.base == 0 || n == mostBases {
 			return fmt.Errorf("the %s at %#x has no variables of threads", c.name, object)
 		}
 		if c, err = o.class(c.base); err != nil {

@@ -1,0 +1,111 @@
+package python
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Bounds of the objects that are looked through, and where the heads of the collector's lists lie:
+// three generations, each with two numbers of C's type int (struct gc_generation).
+const (
+	mostCollected  = 1 << 22
+	generations    = 3
+	generationSize = 24
+	headOfObject   = 16 // PyGC_Head: the addresses of the next one and of the one before
+)
+
+// eachCollected calls do with the objects that may refer to others, and their types: the garbage
+// collector of an interpreter has them in lists (Modules/gcmodule.c, Python/gc.c). The order says
+// nothing. Free-threaded builds have no lists.
+func (t *tasks) eachCollected(interp uint64, do func(object, typ uint64)) error {
+	l := t.o.layout
+	var lists []uint64
+	switch {
+	case l.freeThreaded:
+		return errors.New("free-threaded builds have no list of all objects")
+	case l.has(interpreterGenerations, interpreterPermanent):
+		lists = append(lists, interp+l.at[interpreterPermanent])
+		interp += l.at[interpreterGenerations]
+	case l.has(runtimeGenerations, runtimePermanent):
+		lists = append(lists, t.r.runtime+l.at[runtimePermanent])
+		interp = t.r.runtime + l.at[runtimeGenerations]
+	default:
+		return errors.New("it is not known where the garbage collector has its lists")
+	}
+	for i := range uint64(generations) {
+		lists = append(lists, interp+i*generationSize)
+	}
+	left := mostCollected
+	for _, head := range lists {
+		if err := t.o.eachLinked(head, &left, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachLinked calls do with the objects of a list, and their types. left is how many may be read
+// yet.
+func (o *objects) eachLinked(head uint64, left *int, do func(object, typ uint64)) error {
+	const marks = 3 // the lowest bits are the collector's own
+	next, err := o.word(head)
+	if err != nil {
+		return err
+	}
+	size := uint64(o.size)
+	kind := headOfObject + o.layout.at[objectType]
+	if kind > maxRecord-size {
+		return errors.New("the layout of objects is not known")
+	}
+	room := make([]byte, kind+size)
+	var near pages
+	before := head
+	for at := next &^ marks; at != head; {
+		if *left--; *left < 0 {
+			return fmt.Errorf("there are more than %d objects: not all were looked at", mostCollected)
+		}
+		if at == 0 || at > ^uint64(0)-maxRecord {
+			return fmt.Errorf("the list of objects at %#x is broken", head)
+		}
+		if n, err := near.read(o.Memory, at, room); n < len(room) {
+			return fmt.Errorf("the list of objects at %#x: %w", head, err)
+		}
+		if o.get(room[size:])&^marks != before {
+			return fmt.Errorf("the list of objects at %#x is broken, or is being changed", head)
+		}
+		do(at+headOfObject, o.get(room[kind:]))
+		before, at = at, o.get(room)&^marks
+	}
+	return nil
+}
+
+// pages keeps pages of memory that were read: objects that were made one after the other lie side
+// by side, and follow each other in lists.
+type pages [64]page
+
+// pageSize is the size of a page, or of a part of one, bytes.
+const pageSize = 4 << 10
+
+type page struct {
+	addr, end uint64 // what was read of it
+	bytes     [pageSize]byte
+}
+
+// read reads memory as m has it, or had it when the page was read.
+func (k *pages) read(m target.Memory, addr uint64, p []byte) (int, error) {
+	start := addr &^ (pageSize - 1)
+	if addr+uint64(len(p)) > start+pageSize || start+pageSize == 0 {
+		return m.ReadMemory(addr, p)
+	}
+	at := &k[start/pageSize%uint64(len(k))]
+	if at.end == 0 || at.addr != start {
+		n, _ := m.ReadMemory(start, at.bytes[:])
+		at.addr, at.end = start, start+uint64(n)
+	}
+	if addr+uint64(len(p)) > at.end {
+		return m.ReadMemory(addr, p)
+	}
+	return copy(p, at.bytes[addr-start:]), nil
+}
