@@ -59,9 +59,10 @@ type Handlers struct {
 }
 
 // JavaInterpreter has the registers of HotSpot's interpreter, as its sources for the processor name
-// them. They hold what their names say in some of the code only.
+// them. But for Thread, they hold what their names say in some of the code only.
 type JavaInterpreter struct {
 	Bytecode trad.Reg // the address of the bytecode that runs: rbcp, r13
 	Method   trad.Reg // the method, while its frame is made: rmethod, rbx
 	Sender   trad.Reg // the caller's stack pointer, until it is saved in the frame: r13; NoReg if releases differ
+	Thread   trad.Reg // the thread's record, in all code that the virtual machine makes: r15_thread
 }

@@ -15,6 +15,7 @@ type Tasker interface {
 // Task is one task.
 type Task struct {
 	ID     uint64  // tells it from the other tasks of its run time: the address of its object
+	Number uint64  // by which the language's own dumps call it; 0 if there is none
 	Name   string  // as the program calls it: "Task-1"; "" if it has no name
 	Kind   string  // what the language calls it: "asyncio task", "virtual thread"
 	State  string  // "waiting", "running", "runnable", "done"

@@ -16,37 +16,48 @@ const (
 // innermost first. placed reports whether the place in the method is one that the compiler has
 // noted. Variables are read with values, which is nil if none are wanted.
 func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, b *vmstructs.Blob, values *reading) (list []language.Frame, placed bool) {
+	pc, exact := f.PC(), f.AddressInBlock() != f.PC()
+	if cfa, ok := f.CFA(); ok && exact && b.Frame > 0 {
+		pc = vm.original(r, b, pc, cfa-8*uint64(b.Frame))
+	}
+	list, at, placed := vm.compiledAt(r, a, b, pc)
+	if values != nil && placed && exact && len(at.scopes) > 0 {
+		vm.compiledVariables(values, a, f, b, at, list)
+	}
+	return list, placed
+}
+
+// compiledAt returns the frames of a compiled method at pc, and what the compiler has
+// noted there.
+func (vm *machine) compiledAt(r *vmstructs.Reader, a *arch.Arch, b *vmstructs.Blob, pc uint64) (list []language.Frame, in place, placed bool) {
 	method, ok := r.Pointer(b.At, vm.compiled.method)
 	if !ok {
-		return nil, false
+		return nil, in, false
 	}
 	m := vm.method(r, method)
 	if m == nil {
-		return nil, false
+		return nil, in, false
 	}
 	whole := language.Frame{Function: m.function, File: m.file, Kind: "compiled", Place: b.At}
 	if m.native {
 		whole.Kind, whole.File = "native", ""
-		return []language.Frame{whole}, true
+		return []language.Frame{whole}, in, true
 	}
-	at, placed, found := vm.notedAt(r, a, b, vm.placeOf(r, f, b))
+	at, placed, found := vm.notedAt(r, a, b, pc)
 	if !found {
 		whole.Guess = true
-		return []language.Frame{whole}, false
+		return []language.Frame{whole}, in, false
 	}
 	from, scopes := vm.scopes(r, b, at.scope)
 	if scopes == nil {
-		return []language.Frame{whole}, false
+		return []language.Frame{whole}, in, false
 	}
 	list = make([]language.Frame, len(scopes))
 	for i, s := range scopes {
 		list[i] = language.Frame{Function: s.method.function, File: s.method.file, Line: vm.line(s.method, s.bci), Kind: "inlined", Place: b.At, Guess: !placed}
 	}
 	list[len(list)-1].Kind = "compiled"
-	if called := f.AddressInBlock() != f.PC(); values != nil && placed && called {
-		vm.compiledVariables(values, a, f, b, place{from, at.objects, scopes}, list)
-	}
-	return list, placed
+	return list, place{from, at.objects, scopes}, placed
 }
 
 // place is a place in a compiled method for which the compiler has noted what runs there.
@@ -63,10 +74,11 @@ type scope struct {
 	locals uint32 // the offset of where its variables are; 0 if there are none
 }
 
-// placeOf returns where a frame is in its compiled method. If the method is to be taken apart, the
-// frame returns to a handler, and has kept the PC itself.
-func (vm *machine) placeOf(r *vmstructs.Reader, f *frame.Frame, b *vmstructs.Blob) uint64 {
-	c, pc := &vm.compiled, f.PC()
+// original returns the PC of a frame of a compiled method that returns to pc. sp is the frame's
+// stack pointer. If the method is to be taken apart, the frame returns to a handler, and has kept
+// the PC itself.
+func (vm *machine) original(r *vmstructs.Reader, b *vmstructs.Blob, pc, sp uint64) uint64 {
+	c := &vm.compiled
 	for _, h := range c.handlers {
 		if h.Offset == 0 {
 			continue
@@ -80,12 +92,8 @@ func (vm *machine) placeOf(r *vmstructs.Reader, f *frame.Frame, b *vmstructs.Blo
 		if !ok || handler != pc {
 			continue
 		}
-		cfa, known := f.CFA()
 		at, ok := r.Number(b.At, c.originalPC)
-		if !known || !ok || b.Frame <= 0 {
-			continue
-		}
-		if before, ok := r.Word(cfa - 8*uint64(b.Frame) + uint64(at)); ok && before >= b.Lo && before <= b.Hi {
+		if before, is := r.Word(sp + uint64(at)); ok && is && before >= b.Lo && before <= b.Hi {
 			return before
 		}
 	}

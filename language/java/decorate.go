@@ -63,6 +63,14 @@ func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
 			d.Own = append(d.Own, level)
 		default:
 			b, err := vm.blobs.Find(r, pc, nil)
+			if err != nil && level > 0 && vm.parked.IsReturnBarrier(r, &b, f.PC()) {
+				if s.Later {
+					d.Early = onTheHeap
+				} else if frames, err = vm.behindBarrier(s); err != nil {
+					d.Early = err.Error()
+				}
+				break
+			}
 			if err != nil && b.At == 0 {
 				gone = !interprets || vm.blobs.Has(r, pc)
 				break

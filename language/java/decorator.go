@@ -3,6 +3,7 @@ package java
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/target"
@@ -27,7 +28,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, err
 	}
 	r := vmstructs.NewReader(p.Modules.MemoryOr(p.Memory), p.Arch.Order)
-	vm := &machine{module: m, threads: newThreads(t, m)}
+	vm := &machine{module: m, arch: p.Arch, threads: newThreads(t, m)}
 	vm.threads.colourVaries = p.Arch.Name == "amd64"
 	if vm.layout, err = layOut(t, release(r, t)); err != nil {
 		vm.layout = nil
@@ -43,6 +44,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 type machine struct {
 	*layout // nil if the frames cannot be read
 	module  *target.Module
+	arch    *arch.Arch
 	methods methods
 	threads *threads
 }

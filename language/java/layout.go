@@ -9,6 +9,7 @@ type layout struct {
 	tables *vmstructs.Tables
 	blobs  vmstructs.CodeCache
 	code   *vmstructs.Interpreter
+	parked vmstructs.Continuations
 
 	constMethod, access vmstructs.Field // of a Method
 
@@ -57,7 +58,7 @@ type compiledLayout struct {
 // layOut takes what is needed from the tables of a release.
 func layOut(t *vmstructs.Tables, release int) (*layout, error) {
 	n := vmstructs.Needed{Tables: t}
-	l := &layout{tables: t, blobs: n.CodeCache(), code: n.Interpreter()}
+	l := &layout{tables: t, blobs: n.CodeCache(), code: n.Interpreter(), parked: n.Continuations()}
 	l.constMethod, l.access = n.Field("Method::_constMethod"), n.Number("Method::_access_flags")
 
 	l.pool, l.words = n.Field("ConstMethod::_constants"), n.Number("ConstMethod::_constMethod_size")

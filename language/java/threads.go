@@ -18,8 +18,9 @@ type threads struct {
 	heap
 
 	mu      sync.Mutex
-	list    []javaThread // in the order of their stacks
-	records []uint64     // the virtual machine's own list
+	list    []javaThread      // in the order of their stacks
+	records []uint64          // the virtual machine's own list
+	classes map[string]uint64 // of the run time's own, by name
 
 	safepoints safepoints
 	raisedIn   func(r *reading, exception uint64) *language.Frame // nil if methods cannot be read

@@ -185,9 +185,14 @@ func (p *textPrinter) taskHeading(t *taskTree, group []int) {
 	p.Byte('\n')
 }
 
-// taskName returns a task's name in quotes, or what tells it from others.
+// taskName returns a task's number and its name in quotes, or what else tells it from others.
 func taskName(t *report.Task) string {
-	if t.Name == "" {
+	switch {
+	case t.Number != 0 && t.Name != "":
+		return fmt.Sprintf("#%d %q", t.Number, t.Name)
+	case t.Number != 0:
+		return fmt.Sprintf("#%d", t.Number)
+	case t.Name == "":
 		return fmt.Sprintf("%#x", t.ID.V)
 	}
 	return strconv.Quote(t.Name)
@@ -200,6 +205,11 @@ func (p *textPrinter) taskFrames(t *report.Task, indent string) {
 		p.Own(indent)
 		p.level(f.Level)
 		p.languageFrame(&report.Frame{Function: f.Function, File: f.File, Line: f.Line, Language: t.Language})
+		p.Byte('\n')
+	}
+	if len(t.Frames) == 0 && t.TID != 0 && t.Error == "" {
+		p.Own(indent)
+		p.styled(faint, fmt.Sprintf("(it runs: its frames are on the stack of thread %d)", t.TID))
 		p.Byte('\n')
 	}
 	if t.Error != "" {

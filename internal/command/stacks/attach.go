@@ -70,8 +70,8 @@ programs and for browsers, to standard output or to the file of -o.
 equal ones once, with their state and the go statement that has made them. A file that is
 saved by --save has them, too.
 
---tasks prints the tasks of Python's asyncio in place of the threads, each below the task that waits
-for it, equal ones once.
+--tasks prints the tasks of Python's asyncio, each below the task that waits for it, and Java's virtual
+threads, in place of the threads, equal ones once.
 
 --save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
 has all threads, whatever is printed, and the inner part of large stacks. Stacks

@@ -161,9 +161,7 @@ func byRegister(q *frame.Query, row *trad.Row) bool {
 	if cfa := base.Bits + uint64(int64(row.CFA.Off)); sender.Bits-cfa >= maxLocals {
 		return false
 	}
-	row.Others = &trad.OtherRules{Default: trad.Undefined, Regs: []trad.RegRule{
-		{Reg: a.SP, Rule: trad.Rule{Kind: trad.InReg, Reg: a.JavaInterpreter.Sender}},
-	}}
+	row.Others = others(a, trad.RegRule{Reg: a.SP, Rule: trad.Rule{Kind: trad.InReg, Reg: a.JavaInterpreter.Sender}})
 	return true
 }
 

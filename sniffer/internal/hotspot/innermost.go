@@ -79,7 +79,7 @@ func body(q *frame.Query, b *vmstructs.Blob, row trad.Row) (trad.Row, frame.Answ
 	case out.Len == 0 || out.CFA == row.CFA:
 		return row, frame.Claimed
 	}
-	out.Others = lost
+	out.Others = row.Others
 	if after == 0 {
 		return out, frame.Claimed
 	}

@@ -14,12 +14,10 @@ func (vm *machine) interpreted(q *frame.Query, r *vmstructs.Reader, lo, n uint64
 	word := int32(a.PtrSize)
 	row := trad.Row{
 		Lo: lo, Len: uint32(n),
-		CFA: trad.Rule{Kind: trad.InReg, Reg: a.FP, Off: a.FrameRecord},
-		RA:  trad.Rule{Kind: trad.Saved, Off: -word},
-		FP:  trad.Rule{Kind: trad.Saved, Off: -2 * word},
-		Others: &trad.OtherRules{Default: trad.Undefined, Regs: []trad.RegRule{
-			{Reg: a.SP, Rule: trad.Rule{Kind: trad.Saved, Off: word*int32(vm.sender) - a.FrameRecord}},
-		}},
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: a.FP, Off: a.FrameRecord},
+		RA:     trad.Rule{Kind: trad.Saved, Off: -word},
+		FP:     trad.Rule{Kind: trad.Saved, Off: -2 * word},
+		Others: vm.interpretedOthers,
 	}
 	return vm.atCodelet(q, r, row)
 }

@@ -3,6 +3,7 @@ package hotspot
 import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 const senderSP = "frame::interpreter_frame_sender_sp_offset"
@@ -11,10 +12,13 @@ const senderSP = "frame::interpreter_frame_sender_sp_offset"
 type machine struct {
 	why frame.Answer // why it cannot be used
 
-	blobs    vmstructs.CodeCache
-	code     *vmstructs.Interpreter
-	sender   int64           // where the caller's SP is in an interpreted frame: words from FP on
-	callStub vmstructs.Field // the return address of the call from C++ to Java; its offset is 0 if not known
+	blobs   vmstructs.CodeCache
+	code    *vmstructs.Interpreter
+	virtual vmstructs.Continuations
+	// The rules of other registers: in compiled frames, and in interpreted ones.
+	compiledOthers, interpretedOthers *trad.OtherRules
+	sender                            int64           // where the caller's SP is in an interpreted frame: words from FP on
+	callStub                          vmstructs.Field // the return address of the call from C++ to Java; its offset is 0 if not known
 }
 
 type machineKey struct{}
@@ -34,13 +38,16 @@ func newMachine(q *frame.Query) *machine {
 	if a.PtrSize != 8 || a.FrameRecord != 16 || a.SPFromCFA != 0 {
 		return &machine{why: otherFrames}
 	}
-	return layOut(t)
+	vm := layOut(t)
+	vm.compiledOthers = others(a)
+	vm.interpretedOthers = others(a, trad.RegRule{Reg: a.SP, Rule: trad.Rule{Kind: trad.Saved, Off: int32(a.PtrSize)*int32(vm.sender) - a.FrameRecord}})
+	return vm
 }
 
 // layOut takes the needed offsets and sizes from the tables.
 func layOut(t *vmstructs.Tables) *machine {
 	needed := vmstructs.Needed{Tables: t}
-	vm := &machine{blobs: needed.CodeCache(), code: needed.Interpreter()}
+	vm := &machine{blobs: needed.CodeCache(), code: needed.Interpreter(), virtual: needed.Continuations()}
 	var ok bool
 	if vm.sender, ok = t.Constants[senderSP]; !ok {
 		needed.Lacks(senderSP)

@@ -1,8 +1,11 @@
 package hotspot
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/trad"
@@ -39,6 +42,9 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return callStub(q)
 	}
 	b, err := vm.blobs.Find(&r, q.AddressInBlock, q)
+	if err != nil && !q.Innermost() && vm.virtual.IsReturnBarrier(&r, &b, q.PC) {
+		return vm.returnBarrier(q, &r)
+	}
 	if err != nil {
 		return trad.Row{}, frame.Answer(err.Error())
 	}
@@ -54,7 +60,7 @@ func (vm *machine) compiled(q *frame.Query, b *vmstructs.Blob) (trad.Row, frame.
 		CFA:    trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP, Off: b.Frame * word},
 		RA:     trad.Rule{Kind: trad.Saved, Off: -word},
 		FP:     trad.Rule{Kind: trad.Saved, Off: -2 * word},
-		Others: lost,
+		Others: vm.compiledOthers,
 	}
 	switch {
 	case !q.Innermost():
@@ -67,5 +73,12 @@ func (vm *machine) compiled(q *frame.Query, b *vmstructs.Blob) (trad.Row, frame.
 	return body(q, b, row)
 }
 
-// lost says that the values of all other registers are lost: Java's code preserves none of them.
-var lost = &trad.OtherRules{Default: trad.Undefined}
+// others returns rules of other registers than the frame pointer. Java's code preserves none but
+// the one that has the thread's record; known are rules of more.
+func others(a *arch.Arch, known ...trad.RegRule) *trad.OtherRules {
+	if j := a.JavaInterpreter; j != nil {
+		known = append(known, trad.RegRule{Reg: j.Thread, Rule: trad.Rule{Kind: trad.Same}})
+	}
+	slices.SortFunc(known, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
+	return &trad.OtherRules{Regs: known, Default: trad.Undefined}
+}
