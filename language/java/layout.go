@@ -126,7 +126,7 @@ func layOutCompiled(n *vmstructs.Needed) (c compiledLayout) {
 	c.pcObjects = n.Fields["PcDesc::_obj_decode_offset"]
 	c.originalPC = n.Number("nmethod::_orig_pc_offset")
 	for i, names := range [][]string{
-		{"CompiledMethod::_deopt_handler_begin", "nmethod::_deopt_handler_offset", "nmethod::_deoptimize_offset"},
+		{"CompiledMethod::_deopt_handler_begin", "nmethod::_deopt_handler_entry_offset", "nmethod::_deopt_handler_offset", "nmethod::_deoptimize_offset"},
 		{"CompiledMethod::_deopt_mh_handler_begin", "nmethod::_deopt_mh_handler_offset", "nmethod::_deoptimize_mh_offset"},
 	} {
 		for j, name := range names {
