@@ -268,7 +268,7 @@ soak:
 	@SFWALK_SOAK=$(SOAK) $(MAKE) --keep-going race soak-long soak-killed soak-sniffer fuzz FUZZTIME=$(FUZZTIME)
 
 soak-long:
-	$(GO) test -count=1 -timeout 24h ./target/live ./format/cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command/... ./internal/test/guesttest ./internal/bench/lookup ./sniffer ./symbol ./logical ./inferior/native
+	$(GO) test -count=1 -timeout 24h ./target/live ./format/cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command/... ./internal/test/guesttest ./internal/bench/lookup ./language/java ./language/python ./sniffer ./symbol ./logical ./inferior/native
 
 soak-killed:
 	$(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external
