@@ -243,7 +243,7 @@ deps all-deps:
 	@missing=; for t in $(TOOLS); do [ -e $$t ] || command -v $$t >/dev/null || missing="$$missing $$t"; done; \
 	if [ -n "$$missing" ]; then \
 		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; install="install -q --no-install-recommends"; \
-		$$sudo apt-get update -q && packages="$(PACKAGES) $$(apt-cache pkgnames | grep -xE '$(DWP)')" && \
+		$$sudo apt-get update -q && packages="$(PACKAGES) $$(apt-cache pkgnames | grep -xE '$(DWP)' || true)" && \
 		echo "installing what the tests need:$$missing" && \
 		{ apt-get --assume-no $$install $$packages | grep -E 'newly installed|Need to get|disk space'; \
 		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get $(APT_WAIT) -y $$install $$packages; } || \
