@@ -16,6 +16,9 @@ type LanguageRules struct {
 	ThreadPointer []trad.Reg
 	// JavaInterpreter is what HotSpot's interpreter keeps in registers; nil if that is not known.
 	JavaInterpreter *JavaInterpreter
+	// JavaColours is whether the colours of references of HotSpot's generational ZGC have more than
+	// one length, each said by the colour itself.
+	JavaColours bool
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).

@@ -29,7 +29,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	}
 	r := vmstructs.NewReader(p.Modules.MemoryOr(p.Memory), p.Arch.Order)
 	vm := &machine{module: m, arch: p.Arch, threads: newThreads(t, m)}
-	vm.threads.colourVaries = p.Arch.Name == "amd64"
+	vm.threads.colourVaries = p.Arch.JavaColours
 	if vm.layout, err = layOut(t, release(r, t)); err != nil {
 		vm.layout = nil
 		err = fmt.Errorf("there are none, but what threads are called and wait for: %w", err)

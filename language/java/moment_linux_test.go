@@ -236,6 +236,7 @@ func (l *look) against(want []string) string {
 // TestMoments stops threads that are busy in many ways, at any moment, and holds each frame against
 // what the virtual machine itself says of the same moment.
 func TestMoments(t *testing.T) {
+	gdbtest.NeedSoak(t) // a stop in an adapter may still be cut short
 	gdbtest.Later(t, "java")
 	looks := 20
 	if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {

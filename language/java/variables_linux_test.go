@@ -166,7 +166,7 @@ func wanted(t *testing.T, p *gdbtest.Process) map[string]string {
 		line, err := p.Stdout.ReadString('\n')
 		if err != nil {
 			if strings.Contains(line, "not supported") {
-				t.Skip(line)
+				gdbtest.Cannot(t, strings.TrimSpace(line))
 			}
 			t.Fatalf("%v: %s", err, line)
 		}

@@ -193,8 +193,8 @@ func parseFaulthandler(text string) (all map[uint64]*dumped, whole bool) {
 		if m := threadLine.FindStringSubmatch(line); m != nil {
 			id, _ := strconv.ParseUint(m[1], 16, 64)
 			thread, lines = &dumped{}, 0
-			// What is said of it once more is of a later moment. A thread that is about to begin has
-			// the ID of the one that starts it, and no frames.
+			// What is said of it once more is of a later moment. A thread that is about to begin
+			// has the ID of the one that starts it, and no frames.
 			if all[id] == nil || len(all[id].frames) == 0 {
 				all[id] = thread
 			}

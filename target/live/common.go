@@ -98,8 +98,8 @@ func (v *view) join(seen *look, of *common) {
 	}
 }
 
-// sharedAt returns the copy of addr that v has in common with others, or that takeHeld has made; nil
-// if there is none yet.
+// sharedAt returns the copy of addr that v has in common with others, or that takeHeld has made;
+// nil if there is none yet.
 func (v *view) sharedAt(addr uint64) *block {
 	if b := v.recent.Load(); b != nil && addr-b.lo < uint64(len(b.data)) {
 		return b
@@ -158,8 +158,8 @@ func (v *view) share(addr uint64) *block {
 	return b
 }
 
-// takeHeld copies a page for a thread that is held: it is of the thread's moment, and of no other's.
-// held is false for other threads. takeHeld returns nil as copy does.
+// takeHeld copies a page for a thread that is held: it is of the thread's moment, and of no
+// other's. held is false for other threads. takeHeld returns nil as copy does.
 func (v *view) takeHeld(page uint64) (b *block, held bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

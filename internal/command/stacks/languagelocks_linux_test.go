@@ -129,12 +129,8 @@ func TestLockHolderInNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := strings.TrimSpace(string(children))
-	threads, err := filepath.Glob("/proc/" + pid + "/task/*/status")
-	if err != nil {
-		t.Fatal(err)
-	}
 	holder := ""
-	for _, path := range threads {
+	for _, path := range gdbtest.Glob(t, "/proc/"+pid+"/task/*/status") {
 		status, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
