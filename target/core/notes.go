@@ -78,6 +78,9 @@ func (f *file) notes() (*notes, error) {
 		n.warnings = append(n.warnings, fmt.Sprintf("%s %s left out: a core of its size should not have more than %d", count.Of(n.leftOut, "thread"), count.Verb(n.leftOut, "is", "are"), len(n.threads)))
 	}
 	if len(n.threads) > 0 {
+		if n.signal == nil {
+			n.dyingFirst()
+		}
 		first := n.threads[0]
 		if n.signal == nil && first.Signal > 0 && first.Signal <= siginfo.Last {
 			s, _ := siginfo.Number(first.Signal)
@@ -94,6 +97,22 @@ func (f *file) notes() (*notes, error) {
 		}
 	}
 	return n, nil
+}
+
+// dyingFirst puts the thread that died before the others, where the kernel has it. qemu 8.2 and
+// later writes the threads in the order of their processors, and notes the signal for one alone.
+func (n *notes) dyingFirst() {
+	if n.threads[0].Signal != 0 {
+		return
+	}
+	i := slices.IndexFunc(n.threads, func(th *Thread) bool {
+		s, ok := siginfo.Number(th.Signal)
+		return ok && dumps(&s)
+	})
+	if i > 0 {
+		died := n.threads[i]
+		n.threads = slices.Insert(slices.Delete(n.threads, i, i+1), 0, died)
+	}
 }
 
 // Note returns the contents of the first note of an owner and a type. It returns nil if the core

@@ -70,7 +70,7 @@ func TestLastWordsOfOldGo(t *testing.T) {
 func TestLastWordsOfGoGuests(t *testing.T) {
 	for _, goarch := range []string{"arm64", "s390x"} {
 		program := gdbtest.Build(t, "golastwords", "GOARCH="+goarch)
-		for _, way := range []string{"own", "number", "another", "deadlock"} {
+		for _, way := range []string{"own", "number", "another", "deadlock", "goroutine"} {
 			t.Run(goarch+" "+way, func(t *testing.T) {
 				goWords(t, []string{gdbtest.Tool(t, emulators[goarch]), program}, way, "--exe", program)
 			})
