@@ -158,4 +158,5 @@ type Lock struct {
 	// known.
 	Level int  `json:"level"`
 	Timed bool `json:"timed,omitempty"` // who waits for it gives up when a time is over
+	Ends  bool `json:"ends,omitempty"`  // it is the end of the thread that is its owner
 }

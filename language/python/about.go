@@ -43,13 +43,12 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 	frames := framesOf(groups)
 	var waited lock
 	if waiting && len(t.Waits) == 0 {
-		var ok bool
-		if waited, ok = o.waitedLock(s, groups, futex.Word); ok {
-			x := r.tell(o, waited, 0, frames[:min(len(frames), mostFramesOfLock)])
-			x.Timed = futex.Timed
+		x, lock, ok := r.blocked(o, s, states[0].interpreter, groups, frames, futex)
+		if waited = lock; ok {
 			t.Waits = append(t.Waits, x)
 		}
 	}
+	t.Holds = append(t.Holds, o.futures(frames, s.Thread.ID())...)
 	for i := range within {
 		for j := range within[i] {
 			e := &within[i][j]
@@ -140,10 +139,6 @@ func (r *interpreter) ofGIL(word, gil uint64) bool {
 	// The mutex is the last that is known: pthread_mutex_t has at least 24 bytes.
 	return l.has(gilCond, gilMutex) && word >= gil+l.at[gilCond] && word < gil+l.at[gilMutex]+24
 }
-
-// mostFramesOfLock bounds the frames that are searched for the name of a lock: the function that
-// takes it, and its callers, which may have passed it.
-const mostFramesOfLock = 3
 
 // letsGo reports whether a function has let a lock go whose with statement its caller is in, and
 // will take it again: Condition.wait of the module threading, of the condition's own lock.

@@ -14,9 +14,10 @@ import (
 // that are not recursive are of the one kind or of the other, by the patch release: the object of a
 // byte is smaller.
 
-// lock is a lock object.
+// lock is a lock object, or another one within which threads wait for a lock.
 type lock struct {
 	object    uint64
+	kind      string
 	recursive bool
 	word      uint64 // what threads wait for: the semaphore, or the lock's byte
 	locked    bool
@@ -32,8 +33,15 @@ func (o *objects) lockAt(object uint64) (k lock, ok bool) {
 	k.object = object
 	switch c.name {
 	case "_thread.lock":
+		k.kind = "lock"
 	case "_thread.RLock":
-		k.recursive = true
+		k.kind, k.recursive = "RLock", true
+	case "_queue.SimpleQueue": // it begins with what threads wait for (Modules/_queuemodule.c)
+		k.kind = "SimpleQueue"
+		if k.word = object + o.layout.at[objectSize]; o.layout.minor < 13 {
+			k.word, err = o.word(k.word)
+		}
+		return k, err == nil
 	default:
 		return k, false
 	}
@@ -155,20 +163,26 @@ func (o *objects) lockOf(addr, word uint64) (k lock, ok bool) {
 // tell returns what is told of a lock. frames are searched for a name of it, the innermost
 // first.
 func (r *interpreter) tell(o *objects, k lock, level int, frames []language.Frame) language.Lock {
-	x := language.Lock{Kind: "lock", Address: k.object, Level: level}
-	if k.recursive {
-		x.Kind = "RLock"
-	}
+	x := language.Lock{Kind: k.kind, Address: k.object, Level: level}
 	if k.owner != 0 {
 		x.Owner = r.threadOf(o, k.owner)
 	}
-	for i := range frames {
-		if name := o.nameOf(k.object, &frames[i]); name != "" {
-			x.Name = name
-			break
+	x.Name = o.nameIn(k.object, frames)
+	return x
+}
+
+// mostFramesOfLock bounds the frames that are searched for the name of a lock: the function that
+// takes it, and its callers, which may have passed it.
+const mostFramesOfLock = 3
+
+// nameIn returns by which name the innermost frames know an object; "" if they do not.
+func (o *objects) nameIn(object uint64, frames []language.Frame) string {
+	for i := range frames[:min(len(frames), mostFramesOfLock)] {
+		if name := o.nameOf(object, &frames[i]); name != "" {
+			return name
 		}
 	}
-	return x
+	return ""
 }
 
 // threadOf returns the system's ID of a thread that Python knows by another one; 0 if nobody knows.
@@ -202,20 +216,12 @@ const (
 // nameOf returns by which name the function of a frame knows an object: a variable, an attribute of
 // one, a global variable; "" if there is none.
 func (o *objects) nameOf(object uint64, f *language.Frame) string {
-	l := o.layout
-	executable, globals := frameExecutable, frameGlobals
-	if l.minor < 11 {
-		executable, globals = frameObjectCode, objectGlobals
+	globals := frameGlobals
+	if o.layout.minor < 11 {
+		globals = objectGlobals
 	}
-	if f.Place == 0 || !l.has(executable, globals) {
-		return ""
-	}
-	code, err := o.pointer(f.Place, executable)
-	if err != nil {
-		return ""
-	}
-	list, values, err := o.slotValues(f.Place, code&^7)
-	if err != nil {
+	list, values, err := o.variablesOf(f)
+	if err != nil || !o.layout.has(globals) {
 		return ""
 	}
 	for i, v := range list {
@@ -261,6 +267,22 @@ func (o *objects) nameOf(object uint64, f *language.Frame) string {
 		}
 	}
 	return ""
+}
+
+// variablesOf returns the variables of a frame, and their objects; 0 for none.
+func (o *objects) variablesOf(f *language.Frame) (list []variable, values []uint64, err error) {
+	executable := frameExecutable
+	if o.layout.minor < 11 {
+		executable = frameObjectCode
+	}
+	if f.Place == 0 || !o.layout.has(executable) {
+		return nil, nil, fmt.Errorf("the frame of %s has no place", f.Function)
+	}
+	code, err := o.pointer(f.Place, executable)
+	if err != nil {
+		return nil, nil, err
+	}
+	return o.slotValues(f.Place, code&^7)
 }
 
 // attributeOf returns the name of the attribute of an instance that is the object; "" if none is.
@@ -355,7 +377,7 @@ func (o *objects) keptByBlocks(frame uint64) (values []uint64, err error) {
 	return values, nil
 }
 
-// leaves returns the lock whose __exit__ is on the value stack at values[i].
+// leaves returns the lock whose __exit__ is on the value stack at values[i], or whose Condition's.
 func (o *objects) leaves(values []uint64, i int) (k lock, ok bool) {
 	l := o.layout
 	v := o.reference(values[i])
@@ -374,12 +396,29 @@ func (o *objects) leaves(values []uint64, i int) (k lock, ok bool) {
 		if exit == 0 {
 			return k, false
 		}
-		if f, err := o.typeOf(exit); err != nil || f.name != "method_descriptor" {
+		switch f, err := o.typeOf(exit); {
+		case err != nil:
+			return k, false
+		case f.name == "function":
+			return o.ofCondition(exit, v)
+		case f.name != "method_descriptor":
 			return k, false
 		}
 		return o.lockAt(v)
 	}
-	if c.name != "builtin_function_or_method" {
+	switch c.name {
+	case "builtin_function_or_method":
+	case "method":
+		if !o.layout.has(methodSelf) {
+			return k, false
+		}
+		// PyMethodObject: im_func, im_self.
+		words, err := o.words(v+l.at[methodSelf]-uint64(o.size), 2)
+		if err != nil {
+			return k, false
+		}
+		return o.ofCondition(words[0], words[1])
+	default:
 		return k, false
 	}
 	// PyCFunctionObject: m_ml, which begins with the name, and m_self.
@@ -395,4 +434,17 @@ func (o *objects) leaves(values []uint64, i int) (k lock, ok bool) {
 		return k, false
 	}
 	return o.lockAt(words[1])
+}
+
+// ofCondition returns the lock of a Condition, if function is its __exit__.
+func (o *objects) ofCondition(function, condition uint64) (k lock, ok bool) {
+	name, err := o.fieldText(function, functionName)
+	if err != nil || name != "Condition.__exit__" || condition == 0 || !o.isInstance(condition, "threading.Condition") {
+		return k, false
+	}
+	at, err := o.attribute(condition, "_lock")
+	if err != nil || at == 0 {
+		return k, false
+	}
+	return o.lockAt(at)
 }

@@ -1,6 +1,8 @@
 package python_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,7 +24,7 @@ func TestLocks(t *testing.T) {
 			var got map[string]told
 			gdbtest.Await(t, "the threads to wait", func() bool {
 				got = threadsByName(walk(t, p.PID))
-				return len(got["transfer"].Waits) > 0 && len(got["report"].Waits) > 0 && len(got["passed"].Waits) > 0 && got["passed"].Waits[0].Kind == "lock" &&
+				return len(got["transfer"].Waits) > 0 && len(got["report"].Waits) > 0 && len(got["passed"].Waits) > 0 && got["passed"].Waits[0].Kind == "Event" &&
 					len(got["owner"].Holds) > 0 && len(got["owner"].Waits) > 0 && len(got["consumer"].Waits) > 0 && len(got["early"].Waits) > 0 && got["early"].Waits[0].Kind == "RLock"
 			})
 			transfer, report, passed := got["transfer"], got["report"], got["passed"]
@@ -47,8 +49,66 @@ func TestLocks(t *testing.T) {
 			if x, y := got["owner"], got["consumer"]; len(x.Holds) != 1 || x.Holds[0].Name != "shared" || len(y.Holds) != 0 {
 				t.Errorf("owner %+v\nconsumer %+v", x, y)
 			}
-			if x := passed.Waits[0]; x.Name != "waiter" || x.Owner != 0 || !x.Timed {
+			if x := passed.Waits[0]; x.Name != "event" || x.Owner != 0 || !x.Timed {
 				t.Errorf("passed waits: %+v", x)
+			}
+		})
+	}
+}
+
+// TestWaits holds the objects of the standard library for which threads wait, and who has them,
+// against what the program says of them.
+func TestWaits(t *testing.T) {
+	program, err := filepath.Abs("testdata/waits.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p := gdbtest.Start(t, interpreter, program)
+			line, err := p.Stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want map[string][5]any
+			if err := json.Unmarshal([]byte(line), &want); err != nil {
+				t.Fatal(err)
+			}
+			var got map[string]told
+			gdbtest.Await(t, "the threads to wait", func() bool {
+				got = threadsByName(walk(t, p.PID))
+				for name, x := range want {
+					if len(got[name].Waits) != 1 || got[name].Waits[0].Kind != x[0] {
+						return false
+					}
+				}
+				return true
+			})
+			for name, x := range want {
+				y := got[name].Waits[0]
+				if said := fmt.Sprintf("%v %.0f %v %.0f %v", x[0], x[1], x[2], x[3], x[4]); said != fmt.Sprintf("%s %d %s %d %v", y.Kind, y.Address, y.Name, y.Owner, y.Timed) {
+					t.Errorf("%s waits for %+v, the program says %s", name, y, said)
+				}
+				if y.Ends != (y.Kind == "Thread") {
+					t.Errorf("%s: %+v", name, y)
+				}
+			}
+			if len(want) < 16 {
+				t.Errorf("%d threads", len(want))
+			}
+			// Who runs the work has the future, and who runs the body of a Condition's with
+			// statement has its lock.
+			holders := map[uint64]string{}
+			for name, x := range got {
+				for _, y := range x.Holds {
+					holders[y.Address] = name
+				}
+			}
+			if by := holders[got["result"].Waits[0].Address]; !strings.HasPrefix(by, "ThreadPoolExecutor-") {
+				t.Errorf("%q has the future", by)
+			}
+			if by := holders[got["guarded"].Waits[0].Address]; by != "guards" {
+				t.Errorf("%q has the lock of the Condition", by)
 			}
 		})
 	}

@@ -15,18 +15,22 @@ import (
 
 // deadlocked is a program of two threads, which write their IDs to a file: a has an RLock and waits
 // for a mutex; b has that and waits for the RLock. With "gil", a keeps the interpreter's lock as it
-// waits for the mutex, and b waits for that lock.
+// waits for the mutex, and b waits for that lock. With "join", a has a lock and waits for b's end.
 const deadlocked = `
 import ctypes, sys, threading, time
 libc, gil = ctypes.CDLL(None), sys.argv[2] == "gil"
 mutex = ctypes.create_string_buffer(64)
 libc.pthread_mutex_init(mutex, None)
-lock, first, second = threading.RLock(), threading.Event(), threading.Event()
+lock, plain, first, second = threading.RLock(), threading.Lock(), threading.Event(), threading.Event()
 def note(name):
     with open(sys.argv[1], "a") as f:
         f.write("%s %d\n" % (name, threading.get_native_id()))
 def a():
     note("a")
+    if sys.argv[2] == "join":
+        with plain:
+            first.set()
+            [t for t in threading.enumerate() if t.name == "thread-b"][0].join()
     lock.acquire()
     first.set()
     second.wait()
@@ -34,6 +38,8 @@ def a():
 def b():
     note("b")
     first.wait()
+    if sys.argv[2] == "join":
+        plain.acquire()
     libc.pthread_mutex_lock(mutex)
     second.set()
     while gil:
@@ -49,7 +55,7 @@ time.sleep(1200)
 // themselves which IDs they have.
 func TestPythonDeadlock(t *testing.T) {
 	python := gdbtest.Tool(t, "python3")
-	for kind, lock := range map[string]string{"rlock": "RLock 0x… (lock)", "gil": "GIL 0x…"} {
+	for kind, lock := range map[string]string{"rlock": "RLock 0x… (lock)", "gil": "GIL 0x…", "join": "lock 0x… (plain)"} {
 		ids := filepath.Join(t.TempDir(), "ids")
 		p := gdbtest.Start(t, python, "-c", deadlocked, ids, kind)
 		out := ""
@@ -72,6 +78,9 @@ func TestPythonDeadlock(t *testing.T) {
 		_, got, _ := strings.Cut(out, "deadlock: ")
 		got = regexp.MustCompile(`0x[0-9a-f]+`).ReplaceAllString(got, "0x…")
 		waits := map[string]string{"a": "waits for the mutex 0x…, held by ", "b": "waits for the " + lock + ", held by "}
+		if kind == "join" {
+			waits["a"] = "waits for the end of thread "
+		}
 		first, other := "a", "b"
 		if tids["b"] < tids["a"] {
 			first, other = "b", "a"
@@ -79,7 +88,11 @@ func TestPythonDeadlock(t *testing.T) {
 		if want := fmt.Sprintf("thread %d %s%d, which %s%d\n", tids[first], waits[first], tids[other], waits[other], tids[first]); got != want {
 			t.Errorf("%s: got  %swant %s%s", kind, got, want, out)
 		}
-		if want := fmt.Sprintf("held by thread %d \"thread-b\"\n", tids["b"]); strings.Count(out, want) != 1 {
+		by := "held by"
+		if kind == "join" {
+			by = "the end of"
+		}
+		if want := fmt.Sprintf("%s thread %d \"thread-b\"\n", by, tids["b"]); strings.Count(out, want) != 1 {
 			t.Errorf("%s: not once: %s%s", kind, want, out)
 		}
 		if want := fmt.Sprintf("held by thread %d \"thread-a\"\n", tids["a"]); !strings.Contains(out, want) {

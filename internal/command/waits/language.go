@@ -27,6 +27,7 @@ type Lock struct {
 	Address *address.Hex `json:"address,omitempty"`
 	Owner   int          `json:"owner,omitempty"`
 	Timed   bool         `json:"timed,omitempty"`
+	Ends    bool         `json:"ends,omitempty"` // it is the end of its owner
 
 	owner string // the owner's name
 	frame bool   // a frame of the language has it
@@ -58,7 +59,7 @@ func (w *Graph) NewTold(tid int, list []language.Told) (told []Told) {
 func Locks(list []language.Lock) (locks []Lock) {
 	for i := range list {
 		l := &list[i]
-		x := Lock{Kind: l.Kind, Name: l.Name, Owner: l.Owner, Timed: l.Timed, frame: l.Level >= 0}
+		x := Lock{Kind: l.Kind, Name: l.Name, Owner: l.Owner, Timed: l.Timed, Ends: l.Ends, frame: l.Level >= 0}
 		if l.Address != 0 {
 			x.Address = new(address.At(l.Address))
 		}
@@ -70,6 +71,9 @@ func Locks(list []language.Lock) (locks []Lock) {
 // String returns the lock in words: "the monitor 0x7f… (<com.example.Queue>)".
 func (l *Lock) String() string {
 	text := "the " + l.Kind
+	if l.Ends {
+		text = "the end of " + text
+	}
 	if l.Address != nil {
 		text += fmt.Sprintf(" %#x", l.Address.V)
 	}
@@ -80,7 +84,20 @@ func (l *Lock) String() string {
 }
 
 // link is a wait for the lock within a deadlock.
-func (l *Lock) link() string { return fmt.Sprintf("%v, held by %d", l, l.Owner) }
+func (l *Lock) link() string {
+	if l.Ends {
+		return l.by(fmt.Sprintf("thread %d", l.Owner))
+	}
+	return l.by(strconv.Itoa(l.Owner))
+}
+
+// by returns the lock in words, with the thread that has it.
+func (l *Lock) by(thread string) string {
+	if l.Ends {
+		return "the end of " + thread
+	}
+	return l.String() + ", held by " + thread
+}
 
 // About returns what the language calls the thread, and what the thread does: `"worker-1", has the
 // GIL`; "" if neither is known. name is the system's name for the thread.
@@ -118,12 +135,13 @@ func (t *Told) Lines(all bool) (lines []string) {
 		if l.Timed {
 			text = "waits, with a timeout, for "
 		}
-		text += l.String()
 		switch {
 		case l.Owner != 0 && l.owner != "":
-			text += fmt.Sprintf(", held by thread %d %q", l.Owner, l.owner)
+			text += l.by(fmt.Sprintf("thread %d %q", l.Owner, l.owner))
 		case l.Owner != 0:
-			text += fmt.Sprintf(", held by thread %d", l.Owner)
+			text += l.by(fmt.Sprintf("thread %d", l.Owner))
+		default:
+			text += l.String()
 		}
 		lines = append(lines, text)
 	}

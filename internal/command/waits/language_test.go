@@ -25,6 +25,8 @@ func TestTold(t *testing.T) {
 		{language.Thread{State: "has the GILT", Holds: []language.Lock{gil}}, "has the GILT", []string{"holds the GIL 0x10"}, 1},
 		{language.Thread{Holds: []language.Lock{gil, at}, Exception: "E: x"}, "", []string{"holds the GIL 0x10", "holds the monitor 0x20 (a.B)", "has the exception E: x"}, 2},
 		{language.Thread{Waits: []language.Lock{{Kind: "lock", Timed: true}}}, "", []string{"waits, with a timeout, for the lock"}, 1},
+		{language.Thread{Waits: []language.Lock{{Kind: "Thread", Address: 16, Owner: 7, Ends: true}}}, "", []string{"waits for the end of thread 7"}, 1},
+		{language.Thread{Waits: []language.Lock{{Kind: "Thread", Name: "worker", Address: 16, Ends: true}}}, "", []string{"waits for the end of the Thread 0x10 (worker)"}, 1},
 	} {
 		told := (*Graph)(nil).NewTold(1, []language.Told{{Language: "python", Thread: tt.of}})[0]
 		if got := told.About("python3"); got != tt.about {
