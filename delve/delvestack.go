@@ -6,6 +6,7 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/language"
 )
 
 // delveStack is a subject's stack as Delve walks it. It may lack frames, or have wrong ones.
@@ -15,10 +16,13 @@ type delveStack struct {
 	all   []proc.Stackframe // Delve's frames
 	found frameIndex        // index of all
 	last  frameKey          // the last of our frames that was found in all
-	shown int               // how many of our frames were converted so far
+	shown int               // how many of our frames were converted so far, hidden ones among them
 	depth int               // the depth that Delve was asked for
 	ended bool              // all is Delve's whole stack
 	led   frameIndex        // index of the stacks that [delveStack.lead] has made
+
+	languages *language.Decorated // what languages say of the stack; nil for nothing
+	left      int                 // how many of our frames languages hide so far
 }
 
 // of returns Delve's frames for the physical frame f: the calls inlined in it, f, and its callers.
@@ -100,7 +104,7 @@ func (k *delveStack) find(at frameKey) []proc.Stackframe {
 			return found
 		}
 		// Delve may find a broken stack endless: ask for no more frames than can be needed.
-		depth := min(2*k.shown+62, k.opts.Depth+1)
+		depth := min(2*k.shown+62, k.opts.Depth+1+k.left)
 		if k.ended || depth <= k.depth {
 			return nil
 		}

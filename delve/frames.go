@@ -20,6 +20,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 		return nil, err
 	}
 	k := &delveStack{subject: s, opts: o, led: make(frameIndex)}
+	k.languages = s.decorated(stack, false)
 	next := "" // function of the frame that is shown before this one
 	f, err := stack.Frame(0)
 	for switched := false; f != nil; {
@@ -30,11 +31,16 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 		}
 		if !k.hidden(next, name, f) {
 			group := append(k.jumped(f), k.show(f)...)
-			group[len(group)-1].Bottom = prev == nil && stop == nil
+			k.shown += len(group)
+			if !switched {
+				group = k.decorate(f, group)
+			}
 			list = append(list, group...)
 			next = name
 		}
-		k.shown = len(list)
+		if n := len(list); n > 0 && prev == nil && stop == nil {
+			list[n-1].Bottom = true
+		}
 		if len(list) > o.Depth {
 			return k.load(list[:o.Depth+1])
 		}

@@ -31,6 +31,8 @@ func (f *Frame) variables() error {
 	switch {
 	case f.Err != "":
 		return fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
+	case f.Language != nil:
+		return fmt.Errorf("%s: a function of %s: %w that Delve could read", name, f.Language.Language, ErrNoVariables)
 	case f.TailCall:
 		return fmt.Errorf("%s: the function has left by a tail call, its variables are gone: %w", name, ErrNoVariables)
 	case len(f.DelveFrames) == 0 && f.subject.t.IsGo(block(f.Physical)):
@@ -54,7 +56,7 @@ func (k *delveStack) load(list []Frame) ([]Frame, error) {
 	}
 	for i := range list {
 		f := &list[i]
-		if f.IsForeign() {
+		if f.Language != nil || f.IsForeign() {
 			if arguments, locals, err := f.Variables(*k.opts.Load); err == nil {
 				f.Arguments, f.Locals = arguments, locals
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-delve/delve/service/api"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/logical"
 )
 
@@ -49,23 +50,25 @@ type Options struct {
 	Load *proc.LoadConfig
 }
 
-// Frame is one frame as Delve's clients see it: a physical frame, a call inlined in it, or a C
-// function that left by a tail call.
+// Frame is one frame as Delve's clients see it: a physical frame, a call inlined in it, a C
+// function that left by a tail call, or a frame of a language such as Python's.
 type Frame struct {
 	api.Stackframe
 
-	// Physical is the engine's frame, or the one that this call is inlined in. It is nil
-	// in a Frame with Err, which ends the stack.
+	// Physical is the engine's frame, the one that this call is inlined in, or the one at which a
+	// frame of a language stands. It is nil in a Frame with Err, which ends the stack.
 	Physical *frame.Frame
-	Inlined  bool // Physical has this call inlined
-	TailCall bool // the function has left by a tail call, which has led to Physical
+	Inlined  bool             // Physical has this call inlined
+	TailCall bool             // the function has left by a tail call, which has led to Physical
+	Language *language.Placed // what a language says of its frame; nil for all other frames
 
 	// DelveFrames are Delve's own frames: this one, then its callers as far as Delve
 	// knows them. It is empty where Delve does not know the frame.
 	DelveFrames []proc.Stackframe
 
 	subject *subject
-	logical logical.Frame // of a function that is not Go's
+	logical logical.Frame    // of a function that is not Go's
+	valued  *language.Placed // Language with its variables; nil before these are read
 }
 
 // Frames returns at most o.Depth+1 frames of owner's stack, the innermost first. A stack

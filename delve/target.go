@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
@@ -25,6 +26,12 @@ import (
 type Target struct {
 	Proc  *proc.Target
 	Table *frame.Table // unwinds every stack; the caller may add sniffers, or set another
+
+	// Decorators know languages, such as Python and Java, whose frames stand in the stacks of
+	// threads, and of goroutines that run on one. nil: none do.
+	Decorators []language.Decorator
+	// AllFrames asks for the frames of a language's run time as well, such as its evaluator's.
+	AllFrames bool
 
 	// Name returns a sniffer's name for a frame that is not Go's, or for its code. It may call
 	// any method of the frame. nil: there are no such names.
@@ -43,6 +50,7 @@ type Target struct {
 	values  *value.Reader // of variables, since the last Refresh; nil until it is asked for
 
 	goroutines goroutines
+	languages  languages
 }
 
 // ErrUnsupported says that Delve's target has an architecture or a system that this package does
@@ -81,6 +89,7 @@ func NewTargetWith(t *proc.Target, symbols symbol.Options) (*Target, error) {
 func (t *Target) Refresh() error {
 	t.Table.Forget()
 	t.goroutines.read, t.values = false, nil
+	t.languages.stale, t.languages.warned = true, nil
 	refresh := t.refreshLive
 	if recorded(t.Proc) {
 		refresh = t.refreshRecorded
@@ -101,7 +110,8 @@ func (t *Target) Memory() target.Memory { return t.seen }
 // Modules returns the modules that were mapped at the last [Target.Refresh].
 func (t *Target) Modules() *target.Modules { return t.modules }
 
-// Warnings returns problems with files and goroutines so far, one sentence each, for the user.
+// Warnings returns problems with files and goroutines so far, and with languages at this stop of
+// the process, one sentence each, for the user.
 func (t *Target) Warnings() (list []string) {
 	if t.files != nil {
 		list = t.files.Warnings()
@@ -109,7 +119,7 @@ func (t *Target) Warnings() (list []string) {
 	if err := t.goroutines.partly; err != nil {
 		list = append(list, err.Error())
 	}
-	return list
+	return append(append(list, t.languages.failed...), t.languages.warned...)
 }
 
 // Close closes the files that were opened. Delve keeps the process.

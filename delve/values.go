@@ -28,6 +28,8 @@ func (f *Frame) Values() (value.Frame, error) {
 	switch {
 	case f.Err != "":
 		return value.Frame{}, fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
+	case f.Language != nil:
+		return value.Frame{}, fmt.Errorf("%s: a function of %s, whose variables are texts: %w", name, f.Language.Language, ErrNoVariables)
 	case !f.IsForeign():
 		return value.Frame{}, fmt.Errorf("%s: a function of Go's, of which Delve has the variables: %w", name, ErrNoVariables)
 	case f.logical.Type == frame.SigTramp:

@@ -19,9 +19,14 @@ import (
 // Clients of Delve print an api.Variable by its kind, as Go would have it: structs and arrays by
 // their children, a pointer by what it points to, and numbers by their text as it is.
 
-// Variables returns the frame's arguments and local variables in Delve's API. cfg bounds what is
-// read of each. The error comes from [Frame.Values].
+// Variables returns the arguments and local variables of a frame that is not Go's, in Delve's API.
+// cfg bounds what is read of each, but in frames of languages, which have bounds of their own. The
+// error wraps [ErrNoVariables] and says why there are none.
 func (f *Frame) Variables(cfg proc.LoadConfig) (arguments, locals []api.Variable, err error) {
+	if f.Language != nil {
+		of, in, err := f.ofLanguage()
+		return convertedTexts(of, api.VariableArgument), convertedTexts(in, 0), err
+	}
 	of, err := f.Values()
 	if err != nil {
 		return nil, nil, err

@@ -154,9 +154,12 @@ func (f *filter) scopes(reply []byte, seq int, of any) error {
 	}
 	list := []dap.Scope{}
 	err := f.server.stacks.frame(frame.scope, func(t *delve.Target, x *delve.Frame) error {
-		locals := f.foreignLocals
-		if !x.IsForeign() {
-			locals = f.goLocals
+		locals := f.goLocals
+		switch {
+		case x.Language != nil:
+			locals = f.languageLocals
+		case x.IsForeign():
+			locals = f.foreignLocals
 		}
 		name, vars, err := locals(frame.scope, x)
 		if err != nil {
@@ -172,6 +175,19 @@ func (f *filter) scopes(reply []byte, seq int, of any) error {
 		f.respond(reply, "scopes", seq, dap.ScopesResponseBody{Scopes: list})
 	}
 	return err
+}
+
+// languageLocals returns the scope of the variables of a frame of a language.
+func (f *filter) languageLocals(of api.EvalScope, x *delve.Frame) (name string, vars any, err error) {
+	list := ownVariables{scope: of}
+	arguments, locals, err := x.Variables(f.load())
+	if err != nil {
+		return "Locals: " + err.Error(), list, nil
+	}
+	for _, v := range append(arguments, locals...) {
+		list.list = append(list.list, variable{name: v.Name, text: v.Value, typ: v.Type})
+	}
+	return "Locals", list, nil
 }
 
 // goLocals returns the scope of a Go function's variables.
@@ -273,6 +289,14 @@ func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArgu
 	var unreadable error
 	foreign := false
 	err := f.server.stacks.frame(frame.scope, func(t *delve.Target, x *delve.Frame) (err error) {
+		if x.Language != nil {
+			of, failed := x.VariableOfLanguage(args.Expression)
+			if failed == nil {
+				v = variable{name: of.Name, text: of.Value, typ: of.Type}
+				return nil
+			}
+			err = failed
+		}
 		if x.IsForeign() {
 			if body, err = f.evaluated(frame.scope, t, x, args.Expression); err == nil {
 				foreign = true

@@ -180,7 +180,7 @@ func (s *stacks) set(of api.EvalScope, name, value string) error {
 // variables returns a frame's arguments, its local variables, or both, as wanted: Go's by Delve,
 // all others by the engine.
 func variables(f *delve.Frame, cfg proc.LoadConfig, wantArguments, wantLocals bool) (arguments, locals []api.Variable, err error) {
-	if f.IsForeign() {
+	if f.Language != nil || f.IsForeign() {
 		return f.Variables(cfg)
 	}
 	scope, err := f.Scope()
@@ -205,11 +205,19 @@ func variables(f *delve.Frame, cfg proc.LoadConfig, wantArguments, wantLocals bo
 }
 
 // eval returns the value of an expression in a frame. If the frame is not Go's, the engine has its
-// variables. What they do not answer, Delve does: by a frame's scope, and by the variables of
-// packages.
+// variables; of a language's frame, an expression is the name of one. What they do not answer, Delve
+// does: by a frame's scope, and by the variables of packages.
 func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *api.Variable, err error) {
 	err = s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
 		var foreign error
+		if frame.Language != nil {
+			a, err := frame.VariableOfLanguage(expr)
+			if err == nil {
+				v = &a
+				return nil
+			}
+			foreign = err
+		}
 		if frame.IsForeign() {
 			x, err := frame.Evaluate(expr)
 			if err == nil {

@@ -19,6 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/sectioncache"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/decorators"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -62,6 +64,7 @@ type Options struct {
 
 	// Unwinding returns the sniffers for a new process.
 	Unwinding func(a *arch.Arch, of hosts.Process) Unwinding
+	AllFrames bool            // show the frames of languages' run times, too
 	Warnings  func() []string // all warnings of the sniffers so far
 
 	Listen    string         // an address as net.Listen takes it for "tcp", or unix:PATH
@@ -70,11 +73,12 @@ type Options struct {
 	Listening func(net.Addr) // is called when clients may connect
 }
 
-// Unwinding has the sniffers for one process.
+// Unwinding has the sniffers and the decorators for one process.
 type Unwinding struct {
-	Table *frame.Table
-	Name  func(*frame.Frame) (logical.Name, bool) // a plug-in's name for a frame or its code; nil where there are no plug-ins
-	Close func()                                  // is called when the process has ended or is replaced
+	Table      *frame.Table
+	Name       func(*frame.Frame) (logical.Name, bool) // a plug-in's name for a frame or its code; nil where there are no plug-ins
+	Decorators []language.Decorator
+	Close      func() // is called when the process has ended or is replaced
 }
 
 // dlvFlags are the flags that all dlv commands have.
@@ -103,8 +107,9 @@ that speak DAP, connect to it as to 'dlv --headless'. 'stack', 'goroutines -t', 
 Delve does not find; everything else is Delve's. Frames
 of C, C++ and Rust have arguments and locals, too: 'args', 'locals', 'print', 'stack
 -full', and an editor's views of variables. 'set' changes their numbers and pointers, if
-these are in memory. A Go program without DWARF has goroutines and
-stacks, but its Go frames have no variables. Plug-ins are asked as 'sfwalk attach' asks
+these are in memory. Frames of Python and Java stand among C's, as in 'sfwalk
+attach', with their variables. A Go program without DWARF has goroutines and stacks, but
+its Go frames have no variables. Plug-ins are asked as 'sfwalk attach' asks
 them (see 'sfwalk plugin'), anew at each stop, and name their frames.
 
 It prints the address that it listens at:
@@ -249,6 +254,7 @@ func (o *dlvFlags) add(cmd *cobra.Command, host hosts.Plugins) {
 		f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on without any")
 	}
 	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect, over TCP or a Unix socket")
+	f.BoolVar(&o.AllFrames, "all-frames", false, "show the frames of languages' run times, too, such as Python's evaluator")
 	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
 	o.debug.Add(cmd, host)
 	f.BoolVar(&o.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
@@ -336,7 +342,7 @@ func (o *dlvFlags) serve(cmd *cobra.Command, delve Server) error {
 // unwinding is [DelveOptions.Unwinding].
 func (w *dlvFlags) unwinding(a *arch.Arch, of hosts.Process) Unwinding {
 	list := w.Plugins.About(of)
-	u := Unwinding{Table: w.Table(a, false, list), Close: func() {
+	u := Unwinding{Table: w.Table(a, false, list), Decorators: append(decorators.Usual(), w.Plugins.Decorators(of)...), Close: func() {
 		for _, s := range list {
 			s.Close()
 		}

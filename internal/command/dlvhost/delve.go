@@ -129,7 +129,7 @@ func prepare(t *delve.Target, o dlv.Options) (release func()) {
 		of.Root = procdir.File(of.PID, "root")
 	}
 	u := o.Unwinding(t.Arch(), of)
-	t.Table = u.Table
+	t.Table, t.Decorators, t.AllFrames = u.Table, u.Decorators, o.AllFrames
 	if u.Name != nil {
 		t.Name = func(f *frame.Frame) (delve.Name, bool) {
 			s, ok := u.Name(f)
