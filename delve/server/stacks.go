@@ -205,8 +205,8 @@ func variables(f *delve.Frame, cfg proc.LoadConfig, wantArguments, wantLocals bo
 }
 
 // eval returns the value of an expression in a frame. If the frame is not Go's, the engine has its
-// variables; of a language's frame, an expression is the name of one. What they do not answer, Delve
-// does: by a frame's scope, and by the variables of packages.
+// variables; of a language's frame, an expression is the name of one. What they do not answer,
+// Delve does: by a frame's scope, and by the variables of packages.
 func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *api.Variable, err error) {
 	err = s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
 		var foreign error
