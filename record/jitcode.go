@@ -24,7 +24,7 @@ type jitCode struct {
 
 // forgetRows forgets what the sniffers know of the process's code.
 func (s *space) forgetRows() {
-	clear(s.places[:])
+	s.forgetPlaces()
 	if s.walker != nil {
 		s.walker.Reset()
 		s.table.Forget()

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/record/internal/ring"
+	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // Recorder samples processes of this machine.
@@ -109,7 +110,8 @@ func startWall(opts Options) (*Recorder, error) {
 	opts.Event = perfevent.Event{Name: "wall", Unit: "nanoseconds"}
 	r := &Recorder{opts: opts, machine: newMachine()}
 	r.engine = newEngine(r.machine, &perfevent.Format{}, opts)
-	r.wall = &wall{engine: r.engine, mu: &r.mu, machine: r.machine, last: map[int32]time.Time{}, pids: slices.Clone(opts.PIDs)}
+	r.wall = &wall{engine: r.engine, mu: &r.mu, machine: r.machine, last: map[int32]time.Time{}, pids: slices.Clone(opts.PIDs),
+		watch: live.Watch{Most: mostWatched}, rests: map[int32]*rest{}, turns: map[int32]uint64{}}
 	r.beginNow()
 	return r, nil
 }
@@ -345,6 +347,7 @@ func (r *Recorder) runWall(ctx context.Context) error {
 		defer cancel()
 	}
 	err := r.wall.run(ctx)
+	r.wall.watch.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.until, r.stopped = min(ring.Now(), r.until), true

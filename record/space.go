@@ -46,10 +46,12 @@ type space struct {
 	pid  int
 	arch *arch.Arch
 	*mapped
-	stale   bool // maps have changed since modules was made
-	ask     bool // the host knows what is mapped, of which there are no records
-	modules *target.Modules
-	known   map[fileAt]*target.Module // what modules were made of
+	stale bool // maps have changed since modules was made
+	// generation counts how often it has changed what places there are, or what names they have.
+	generation int
+	ask        bool // the host knows what is mapped, of which there are no records
+	modules    *target.Modules
+	known      map[fileAt]*target.Module // what modules were made of
 
 	inModules int           // mappings that modules was made of
 	memory    target.Memory // unwritable memory alone
@@ -78,6 +80,12 @@ type placeSlot struct {
 
 // slot returns the slot that the place at an address has.
 func (s *space) slot(addr uint64) *placeSlot { return &s.places[(addr^addr>>9)%placeSlots] }
+
+// forgetPlaces forgets the places at hand: what is mapped has changed, or what names it has.
+func (s *space) forgetPlaces() {
+	s.generation++
+	clear(s.places[:])
+}
 
 // placeOf returns the index of the place at an address.
 func (s *space) placeOf(addr uint64) uint32 {
@@ -200,7 +208,7 @@ func (s *space) refresh() {
 	}
 	s.stale, s.ask = false, false
 	s.languages.stale = true
-	clear(s.places[:])
+	s.forgetPlaces()
 	life := s.life // modules outlive the space
 	known := make(map[fileAt]*target.Module, len(s.known))
 	s.modules = procmaps.Modules(s.maps, func(f *procmaps.File) *target.Module {

@@ -170,6 +170,17 @@ func (t *tree) add(key sampleKey, stack []uint32, value uint64) uint32 {
 	return index
 }
 
+// again counts one more sample with the stack of an earlier one, whose key has an index.
+func (t *tree) again(index uint32, now state, value uint64) {
+	key := t.keys[index]
+	if key.state == now {
+		t.counts[index].samples++
+		t.counts[index].value += value
+		return
+	}
+	t.add(sampleKey{thread: key.thread, tag: key.tag, state: now}, t.stack(nil, index), value)
+}
+
 // stack appends the frames of a key to list, the innermost first.
 func (t *tree) stack(list []uint32, index uint32) []uint32 {
 	for at := t.keys[index].node; at != 0; at = t.nodes[at].parent {

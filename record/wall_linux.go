@@ -21,7 +21,7 @@ import (
 )
 
 // wall samples processes by short stops: each thread is stopped, read and let go, whether it runs
-// or waits.
+// or waits. One that has not run since its last sample is left alone.
 type wall struct {
 	*engine
 	mu      *sync.Mutex // held while engine changes
@@ -29,6 +29,10 @@ type wall struct {
 	last    map[int32]time.Time // when each thread was sampled, by its ID
 	looked  time.Time           // when the processes' children were looked for
 	pids    []int               // that are sampled
+	begun   bool                // a process was sampled
+	watch   live.Watch
+	rests   map[int32]*rest  // by thread ID
+	turns   map[int32]uint64 // of each thread, when it was looked at last
 }
 
 // maxPart is how much of the time a process is read at most, one part of so many.
@@ -51,7 +55,7 @@ func (w *wall) run(ctx context.Context) error {
 		}
 		for _, pid := range w.pids {
 			if err := w.round(ctx, pid, begin, every); err != nil && ctx.Err() == nil {
-				if w.stats.Stops == 0 && slices.Contains(w.opts.PIDs, pid) {
+				if !w.begun && slices.Contains(w.opts.PIDs, pid) {
 					return err
 				}
 				w.mu.Lock()
@@ -79,6 +83,9 @@ func (w *wall) forgetThreads(since time.Time) {
 			delete(w.last, tid)
 			delete(w.names, tid)
 			delete(w.threads, tid)
+			delete(w.rests, tid)
+			delete(w.turns, tid)
+			w.watch.Forget(int(tid))
 		}
 	}
 }
@@ -95,10 +102,27 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		w.forget(int32(pid))
 		w.mu.Unlock()
 	}
-	states := threadStates(pid)
-	t, err := live.Attach(ctx, pid, live.Options{LowMemory: true})
+	w.mu.Lock()
+	if p := w.spaces[int32(pid)]; p != nil {
+		p.begin(uint64(ring.Now()))
+	}
+	seen, resting := w.look(pid)
+	since := func(tid int32) uint64 {
+		length := every
+		if last, ok := w.last[tid]; ok {
+			length = begin.Sub(last)
+		}
+		w.last[tid] = begin
+		return uint64(length)
+	}
+	w.takeResting(seen, resting, since)
+	w.mu.Unlock()
+	if len(resting) > 0 && len(resting) == len(seen) {
+		return nil
+	}
+	t, err := live.Attach(ctx, pid, live.Options{LowMemory: true, Watch: &w.watch, Skip: func(tid int) bool { return resting[tid] }})
 	if errors.Is(err, live.ErrExited) || errors.Is(err, live.ErrNoProcess) || errors.Is(err, live.ErrZombie) {
-		if w.stats.Stops == 0 && slices.Contains(w.opts.PIDs, pid) {
+		if !w.begun && slices.Contains(w.opts.PIDs, pid) {
 			return err
 		}
 		w.drop(pid)
@@ -121,22 +145,22 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		}
 		th := th.(*live.Thread)
 		tid := int32(th.ID())
-		since := every
-		if last, ok := w.last[tid]; ok {
-			since = begin.Sub(last)
-		}
-		w.last[tid] = begin
+		value := since(tid)
 		if w.names[tid] != th.Name() {
 			delete(w.threads, tid)
 			w.names[tid] = th.Name()
 		}
-		w.stopped(p, th, states[th.ID()] == stateRunning)
+		state, whole := stateOf(seen[th.ID()].State), w.stats.Whole
+		w.stopped(p, th, state == stateRunning)
 		w.stats.Samples++
-		if key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: states[th.ID()]}, w.stack, uint64(since)); p.jit.doubt {
-			w.keep(p, key, uint64(since))
+		key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: state}, w.stack, value)
+		if p.jit.doubt {
+			w.keep(p, key, value)
 		}
+		w.mayRest(p, th, seen[th.ID()], key, w.stats.Whole > whole)
 		th.DropCopies()
 	}
+	w.begun = true
 	w.stats.Stops++
 	w.stats.Pause = max(w.stats.Pause, t.Pause)
 	for _, th := range threads {
@@ -269,27 +293,6 @@ func noStop(err error) string {
 		return "the thread runs code of another width than its program"
 	}
 	return "the thread could not be stopped"
-}
-
-// threadStates returns the state that each thread is in, by its ID.
-func threadStates(pid int) map[int]state {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	if err != nil {
-		return nil
-	}
-	states := make(map[int]state, len(entries))
-	for _, e := range entries {
-		tid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid))
-		// "TID (NAME) STATE …" (proc_pid_stat(5)); a name may have any characters.
-		if i := strings.LastIndex(string(text), ") "); err == nil && i >= 0 && i+2 < len(text) {
-			states[tid] = stateOf(text[i+2])
-		}
-	}
-	return states
 }
 
 // withChildren adds the processes that the given ones have begun and that run still

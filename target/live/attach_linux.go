@@ -43,7 +43,10 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 			return nil, refuse(ErrNoThread, pid, "thread %d: %v", tid, ErrNoThread)
 		}
 	}
-	p.only = opts.Threads
+	p.only, p.skip = opts.Threads, opts.Skip
+	if opts.Watch != nil {
+		p.watch, p.ownWatch = opts.Watch, false
+	}
 	timeout := opts.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout

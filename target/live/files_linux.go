@@ -136,6 +136,9 @@ func (f *files) closeOpened() bool {
 		}
 	}
 	f.images.Close()
+	if f.proc.ownWatch {
+		f.proc.watch.Close()
+	}
 	return true
 }
 

@@ -28,6 +28,14 @@ type Options struct {
 	// [ErrNoThread] if the process lacks one of them.
 	Threads []int
 
+	// Skip says of threads, by their IDs, that they are not wanted; nil for none. They are neither
+	// stopped nor read, as if they had ended.
+	Skip func(tid int) bool
+
+	// Watch, unless it is nil, is what the attach looks at threads with. So an attach after another
+	// one finds files open.
+	Watch *Watch
+
 	// Consistent stops all threads at one moment, so that their stacks tell which thread waits for
 	// which. Without it, each thread is stopped, read and let go by itself, which holds it for a
 	// much shorter time.
@@ -204,6 +212,15 @@ func (t *Thread) MovedOn() bool {
 	defer t.mu.Unlock()
 	t.view.settle()
 	return t.view.moved.Load()
+}
+
+// Rests reports whether the thread has slept at one place since it was read. turns is how often it
+// had got a processor by then: as long as [Watch.Look] says the same, the thread's registers and
+// stack are as they were read. ok is false if that is not sure.
+func (t *Thread) Rests() (turns uint64, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.view.rests()
 }
 
 // DropCopies frees copies that were made for the thread. Call it when its stack is not walked any

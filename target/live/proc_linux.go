@@ -20,8 +20,12 @@ import (
 type proc struct {
 	pid  int
 	dir  *os.File
-	only []int      // the threads to look at; empty for all
-	arch *arch.Arch // the program's
+	only []int              // the threads to look at; empty for all
+	skip func(tid int) bool // the threads not to look at; nil for none
+	arch *arch.Arch         // the program's
+
+	watch    *Watch
+	ownWatch bool // nobody else uses watch
 
 	stopped bool // by a signal, before it was attached to
 }
@@ -31,8 +35,11 @@ func openProc(pid int) (*proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &proc{pid: pid, dir: os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid)), arch: hostArch}, nil
+	return &proc{pid: pid, dir: os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid)), arch: hostArch, watch: &Watch{Most: maxWatched}, ownWatch: true}, nil
 }
+
+// maxWatched bounds the threads whose files an attach keeps open.
+const maxWatched = 64
 
 // whole opens the folder that shows the memory and the files of the process: p.dir, or, if the
 // first thread has ended, the folder of thread tid. The kernel lists only first threads in /proc,
@@ -126,7 +133,7 @@ func (p *proc) tasks() ([]int, error) {
 	names, err := f.Readdirnames(-1)
 	tids := make([]int, 0, len(names))
 	for _, name := range names {
-		if tid, err := strconv.Atoi(name); err == nil && (len(p.only) == 0 || slices.Contains(p.only, tid)) {
+		if tid, err := strconv.Atoi(name); err == nil && (len(p.only) == 0 || slices.Contains(p.only, tid)) && (p.skip == nil || !p.skip(tid)) {
 			tids = append(tids, tid)
 		}
 	}

@@ -1,11 +1,6 @@
 package live
 
-import (
-	"bytes"
-	"strconv"
-
-	"golang.org/x/sys/unix"
-)
+import "bytes"
 
 // there reports whether a thread is blocked where it was when its view was made, or is so again. It
 // implements memory.there. The kernel tells of no other thread where it is.
@@ -33,19 +28,5 @@ func (f *files) same(v *view) bool {
 	return bytes.Equal(data[:n], was)
 }
 
-// turns implements memory.turns (Documentation/scheduler/sched-stats.rst).
-func (p *proc) turns(tid int) uint64 {
-	fd, err := unix.Openat(int(p.dir.Fd()), taskFile(tid, "schedstat"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return 0
-	}
-	defer unix.Close(fd)
-	var text [128]byte
-	n, _ := unix.Read(fd, text[:])
-	f := bytes.Fields(text[:max(n, 0)]) // time on a processor, time waiting for one, turns
-	if len(f) != 3 {
-		return 0
-	}
-	turns, _ := strconv.ParseUint(string(f[2]), 10, 64)
-	return turns
-}
+// turns implements memory.turns.
+func (p *proc) turns(tid int) uint64 { return p.watch.turns(p.pid, tid) }

@@ -345,6 +345,18 @@ func (v *view) stands() bool {
 	return v.stood
 }
 
+// rests implements [Thread.Rests]. The kernel tells where a thread is blocked only when it has left
+// its processor: if it got none before and after that, it gets there with a later turn alone.
+func (v *view) rests() (turns uint64, ok bool) {
+	v.settle()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.held || !v.stands() || v.turns == 0 {
+		return 0, false
+	}
+	return v.turns, v.memory.turns(v.tid) == v.turns
+}
+
 // release says that the thread is no longer held.
 func (v *view) release() {
 	v.mu.Lock()
