@@ -6,6 +6,6 @@ import runpy
 import signal
 import sys
 
-faulthandler.register(signal.SIGUSR2, file=os.open(sys.argv[1], os.O_WRONLY), all_threads=True)
+faulthandler.register(signal.SIGUSR2, file=os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND), all_threads=True)
 del sys.argv[:2]
 runpy.run_path(sys.argv[0], run_name="__main__")
