@@ -21,21 +21,28 @@ const (
 // nothing. Free-threaded builds have no lists.
 func (t *tasks) eachCollected(interp uint64, do func(object, typ uint64)) error {
 	l := t.o.layout
-	var lists []uint64
+	var first, permanent uint64
+	var err error
 	switch {
 	case l.freeThreaded:
 		return errors.New("free-threaded builds have no list of all objects")
 	case l.has(interpreterGenerations, interpreterPermanent):
-		lists = append(lists, interp+l.at[interpreterPermanent])
-		interp += l.at[interpreterGenerations]
-	case l.has(runtimeGenerations, runtimePermanent):
-		lists = append(lists, t.r.runtime+l.at[runtimePermanent])
-		interp = t.r.runtime + l.at[runtimeGenerations]
+		first, permanent = interp+l.at[interpreterGenerations], interp+l.at[interpreterPermanent]
+	case l.has(interpreterGeneration0, interpreterPermanent):
+		first, err = t.o.pointer(interp, interpreterGeneration0)
+		permanent = interp + l.at[interpreterPermanent]
+	case l.has(runtimeGeneration0, runtimePermanent):
+		first, err = t.o.pointer(t.r.runtime, runtimeGeneration0)
+		permanent = t.r.runtime + l.at[runtimePermanent]
 	default:
-		return errors.New("it is not known where the garbage collector has its lists")
+		err = errors.New("it is not known where the garbage collector has its lists")
 	}
+	if err != nil {
+		return err
+	}
+	lists := []uint64{permanent}
 	for i := range uint64(generations) {
-		lists = append(lists, interp+i*generationSize)
+		lists = append(lists, first+i*generationSize)
 	}
 	left := mostCollected
 	for _, head := range lists {

@@ -64,9 +64,10 @@ const (
 	// What variables, threads and exceptions are made of.
 	runtimeGIL // up to 3.11: the GIL, within _PyRuntime
 	interpreterModules
-	runtimeGenerations // 3.8: the lists of the garbage collector, within _PyRuntime
+	runtimeGeneration0 // 3.8: a pointer to the lists of the garbage collector
 	runtimePermanent
-	interpreterGenerations // 3.9 on
+	interpreterGeneration0 // 3.9 to 3.13
+	interpreterGenerations // 3.14 on: the lists
 	interpreterPermanent
 	interpreterGIL // 3.12 on: a pointer to the GIL
 	gilEnabled     // free-threaded builds
@@ -209,8 +210,9 @@ var fieldNames = [fields]string{
 	unicodeCompactSize:     "unicode_object.compactunicodeobject_size",
 	runtimeGIL:             "runtime_state.gil",
 	interpreterModules:     "interpreter_state.imports_modules",
-	runtimeGenerations:     "runtime_state.gc_generations",
+	runtimeGeneration0:     "runtime_state.gc_generation0",
 	runtimePermanent:       "runtime_state.gc_permanent",
+	interpreterGeneration0: "interpreter_state.gc_generation0",
 	interpreterGenerations: "interpreter_state.gc_generations",
 	interpreterPermanent:   "interpreter_state.gc_permanent",
 	interpreterGIL:         "interpreter_state.ceval_gil",
