@@ -55,6 +55,7 @@ func open(modules *target.Modules, walked target.Memory, a *arch.Arch) (*Tables,
 			continue
 		}
 		r := NewReader(modules.MemoryOr(walked), a.Order)
+		defer r.Free()
 		t, ok := Read(r, im.LookupExported(Prefix, maxSymbols), bias)
 		if !ok {
 			return nil, ErrUnread

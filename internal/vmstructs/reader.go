@@ -3,6 +3,7 @@ package vmstructs
 import (
 	"bytes"
 	"encoding/binary"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -12,37 +13,50 @@ type Reader struct {
 	Memory target.Memory
 	Order  binary.ByteOrder
 	room   [MostRead]byte
-	lines  *[lines]line // nil if nothing is kept
+	lines  *lines // nil if nothing is kept
 }
 
 // NewReader returns a Reader that keeps some of what it has read: use it for memory of one moment,
 // and for much that lies together. The frames of a stack lead to the same structures over and over.
+// A caller that makes many calls Free at the end.
 func NewReader(m target.Memory, o binary.ByteOrder) *Reader {
-	return &Reader{Memory: m, Order: o, lines: new([lines]line)}
+	r := readers.Get().(*Reader)
+	r.Memory, r.Order = m, o
+	r.lines.of = [mostLines]uint64{}
+	return r
 }
 
+// Free says that nothing is read any more, nor any slice used that Read has returned.
+func (r *Reader) Free() {
+	r.Memory = nil
+	readers.Put(r)
+}
+
+// readers has readers that nobody uses: they are large for the little that many read.
+var readers = sync.Pool{New: func() any { return &Reader{lines: new(lines)} }}
+
 const (
-	lines    = 64
-	lineSize = 64 // bytes; a page has a whole number of lines
+	mostLines = 64
+	lineSize  = 64 // bytes; a page has a whole number of lines
 )
 
-// line is some memory from a multiple of lineSize on.
-type line struct {
-	lo    uint64
-	known bool
-	data  [lineSize]byte
+// lines are pieces of memory that were read, each from a multiple of lineSize on.
+type lines struct {
+	of   [mostLines]uint64 // the address of each; 0 if there is none
+	data [mostLines][lineSize]byte
 }
 
 // line returns the line that has addr, nil if not all of it can be read.
-func (r *Reader) line(addr uint64) *line {
+func (r *Reader) line(addr uint64) *[lineSize]byte {
 	lo := addr &^ (lineSize - 1)
-	x := &r.lines[lo/lineSize%lines]
-	if !x.known || x.lo != lo {
-		n, _ := r.Memory.ReadMemory(lo, x.data[:])
-		x.lo, x.known = lo, n == lineSize
-	}
-	if !x.known {
-		return nil
+	i := lo / lineSize % mostLines
+	x := &r.lines.data[i]
+	if r.lines.of[i] != lo || lo == 0 {
+		r.lines.of[i] = 0
+		if n, _ := r.Memory.ReadMemory(lo, x[:]); n < lineSize {
+			return nil
+		}
+		r.lines.of[i] = lo
 	}
 	return x
 }
@@ -59,7 +73,7 @@ func (r *Reader) Read(addr uint64, n int) []byte {
 	}
 	if at := int(addr % lineSize); r.lines != nil && at+n <= lineSize {
 		if x := r.line(addr); x != nil {
-			return x.data[at : at+n : at+n]
+			return x[at : at+n : at+n]
 		}
 	}
 	n, _ = r.Memory.ReadMemory(addr, r.room[:n])

@@ -1,6 +1,8 @@
 package java
 
 import (
+	"slices"
+
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
@@ -22,18 +24,30 @@ func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Fr
 	}
 	list, at, placed := vm.compiledAt(r, a, b, pc)
 	if values != nil && placed && exact && len(at.scopes) > 0 {
+		list = slices.Clone(list)
 		vm.compiledVariables(values, a, f, b, at, list)
 	}
 	return list, placed
 }
 
 // compiledAt returns the frames of a compiled method at pc, and what the compiler has
-// noted there.
+// noted there. Others may have the same frames.
 func (vm *machine) compiledAt(r *vmstructs.Reader, a *arch.Arch, b *vmstructs.Blob, pc uint64) (list []language.Frame, in place, placed bool) {
-	method, ok := r.Pointer(b.At, vm.compiled.method)
-	if !ok {
-		return nil, in, false
+	key, known := vm.compilation(r, b, pc)
+	if known {
+		if x, ok := vm.decoded.find(key); ok {
+			return x.frames, x.in, x.placed
+		}
 	}
+	list, in, placed = vm.decode(r, a, b, key.method, pc)
+	if known && (placed || len(in.scopes) > 0) {
+		vm.decoded.keep(key, decoded{list, in, placed})
+	}
+	return list, in, placed
+}
+
+// decode is compiledAt without what was decoded before.
+func (vm *machine) decode(r *vmstructs.Reader, a *arch.Arch, b *vmstructs.Blob, method, pc uint64) (list []language.Frame, in place, placed bool) {
 	m := vm.method(r, method)
 	if m == nil {
 		return nil, in, false

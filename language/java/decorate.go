@@ -9,12 +9,14 @@ import (
 // Decorate implements [language.Runtime].
 func (vm *machine) Decorate(s *language.Stack) (*language.Decoration, error) {
 	var d language.Decoration
+	r := vmstructs.NewReader(s.Memory, s.Arch.Order)
+	defer r.Free()
 	if vm.layout != nil {
-		vm.frames(s, &d)
+		vm.frames(r, s, &d)
 	}
 	told := false
 	if !s.FramesAlone {
-		if t := vm.threads.tell(s); t != nil {
+		if t := vm.threads.tell(r, s); t != nil {
 			d.Thread, told = *t, true
 		}
 	}
@@ -28,8 +30,7 @@ func (vm *machine) Decorate(s *language.Stack) (*language.Decoration, error) {
 const unloaded = "code was unloaded, or the process had ended, before the frame was read"
 
 // frames adds the frames of a stack, and the names of other code of the machine's.
-func (vm *machine) frames(s *language.Stack, d *language.Decoration) {
-	r := vmstructs.NewReader(s.Memory, s.Arch.Order)
+func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.Decoration) {
 	var values *reading // nil if no variables are wanted
 	if s.Locals {
 		if values = (&reading{r, &vm.threads.heap}); !values.ready() {
@@ -103,5 +104,18 @@ func (vm *machine) nameOf(r *vmstructs.Reader, b *vmstructs.Blob) string {
 	if !ok {
 		return ""
 	}
-	return r.Name(at)
+	if last := vm.named.Load(); last != nil && last.at == at {
+		return last.text
+	}
+	text := r.Name(at)
+	if at >= vm.module.Lo() && at < vm.module.Hi() { // it is the module's own, as those of compiled methods are
+		vm.named.Store(&name{at, text})
+	}
+	return text
+}
+
+// name is a text of the machine's, which does not change, and its address.
+type name struct {
+	at   uint64
+	text string
 }

@@ -2,6 +2,7 @@ package java
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
@@ -28,6 +29,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, err
 	}
 	r := vmstructs.NewReader(p.Modules.MemoryOr(p.Memory), p.Arch.Order)
+	defer r.Free()
 	vm := &machine{module: m, arch: p.Arch, threads: newThreads(t, m)}
 	vm.threads.colourVaries = p.Arch.JavaColours
 	if vm.layout, err = layOut(t, release(r, t)); err != nil {
@@ -46,6 +48,8 @@ type machine struct {
 	module  *target.Module
 	arch    *arch.Arch
 	methods methods
+	decoded compilations
+	named   atomic.Pointer[name] // the last name of code that was read, nil for none
 	threads *threads
 }
 

@@ -38,7 +38,8 @@ type layout struct {
 // compiledLayout says where a compiled method, an nmethod, has its debug information. Which of
 // these a release has differs.
 type compiledLayout struct {
-	method vmstructs.Field
+	method           vmstructs.Field
+	number, entryBCI vmstructs.Field // tell compilations apart; their sizes are 0 if that is not known
 
 	pcs, pcsEnd, scopes, metadata vmstructs.Field
 	immutable                     vmstructs.Field // from which pcs, pcsEnd and scopes count; else the nmethod
@@ -96,6 +97,7 @@ func layOut(t *vmstructs.Tables, release int) (*layout, error) {
 
 func layOutCompiled(n *vmstructs.Needed) (c compiledLayout) {
 	c.method = n.Field("nmethod::_method", "CompiledMethod::_method")
+	c.number, c.entryBCI = n.Fields["nmethod::_compile_id"], n.Fields["nmethod::_entry_bci"]
 	c.pcs = n.Number("nmethod::_scopes_pcs_offset")
 	_, split := n.Fields["nmethod::_immutable_data"]
 	_, at := n.Fields["CompiledMethod::_scopes_data_begin"]

@@ -21,6 +21,9 @@ type safepoints struct {
 	bias                uint64
 	state               func() uint64 // the address of SafepointSynchronize::_state; 0 if that is not known
 	operation, operator func() uint64 // of VMThread::_cur_vm_operation, and of VMThread::_vm_thread
+
+	mu        sync.Mutex
+	functions map[uint64]string // the beginnings of the names of functions, by an address in their code
 }
 
 // known reports whether there are symbols.
@@ -58,16 +61,11 @@ func (x *safepoints) runs(s *language.Stack, names ...string) (name string, ok b
 	if !x.known() {
 		return "", false
 	}
-	symbols := x.image.Symbols()
 	for _, f := range s.Frames {
 		if f.Module() != x.module {
 			continue
 		}
-		symbol, ok := symbols.Find(f.AddressInBlock() - x.bias)
-		if !ok {
-			continue
-		}
-		function, _ := symbols.Begin(symbol, mostMangled)
+		function := x.function(f.AddressInBlock())
 		for _, name := range names {
 			if strings.HasPrefix(function, name) {
 				return name, true
@@ -75,6 +73,29 @@ func (x *safepoints) runs(s *language.Stack, names ...string) (name string, ok b
 		}
 	}
 	return "", false
+}
+
+// mostFunctions bounds the addresses whose functions are kept: most threads are at the same ones.
+const mostFunctions = 1 << 12
+
+// function returns the beginning of the mangled name of the machine's function at an address; ""
+// if it has none.
+func (x *safepoints) function(addr uint64) (name string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	name, known := x.functions[addr]
+	if known {
+		return name
+	}
+	symbols := x.image.Symbols()
+	if symbol, ok := symbols.Find(addr - x.bias); ok {
+		name, _ = symbols.Begin(symbol, mostMangled)
+	}
+	if x.functions == nil || len(x.functions) == mostFunctions {
+		x.functions = map[uint64]string{}
+	}
+	x.functions[addr] = name
+	return name
 }
 
 // Values of SafepointSynchronize::_state.
@@ -120,7 +141,7 @@ func (x *threads) operator(r *reading, s *language.Stack, about *language.Thread
 	if x.safepoint(r) != synchronizing {
 		return
 	}
-	for _, at := range r.records() {
+	for _, at := range r.records(nil) {
 		if r.holdsUp(at) {
 			about.Waits = append(about.Waits, language.Lock{Kind: safepointKind, Owner: r.native(at)})
 		}
@@ -150,7 +171,7 @@ func (x *threads) operationName(r *reading, operation uint64) string {
 
 // isThread reports whether a record is of a thread that runs Java.
 func (x *threads) isThread(r *reading, record uint64) bool {
-	for _, at := range r.records() {
+	for _, at := range r.records(nil) {
 		if at == record {
 			return true
 		}

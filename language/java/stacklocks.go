@@ -1,12 +1,24 @@
 package java
 
-import "github.com/sfwalk/sfwalk/language"
+import (
+	"sync"
+
+	"github.com/sfwalk/sfwalk/language"
+)
 
 // Bounds for the stack of a thread.
 const (
 	mostStack   = 1 << 20 // bytes that are looked through
 	mostObjects = 1 << 12 // objects that are looked at
 )
+
+// lockSearch has room for a search, which each thread of a process needs.
+type lockSearch struct {
+	chunk [1 << 12]byte
+	seen  map[uint64]bool // objects
+}
+
+var lockSearches = sync.Pool{New: func() any { return &lockSearch{seen: map[uint64]bool{}} }}
 
 // stackLocked returns the objects that a thread has locked in the way of the older releases: the
 // object's mark word is the address of a lock on the thread's stack, which has the mark word that
@@ -19,8 +31,10 @@ func (r *reading) stackLocked(s *language.Stack, th javaThread) (list []uint64) 
 			low = v.Bits
 		}
 	}
-	seen := map[uint64]bool{}
-	chunk := make([]byte, 1<<12)
+	x := lockSearches.Get().(*lockSearch)
+	defer lockSearches.Put(x)
+	chunk, seen := x.chunk[:], x.seen
+	clear(seen)
 	end := min(th.base, low+mostStack)
 	for at := low &^ 7; at < end && len(seen) < mostObjects; at += uint64(len(chunk)) {
 		n, _ := s.Memory.ReadMemory(at, chunk[:min(uint64(len(chunk)), end-at)])

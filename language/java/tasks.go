@@ -64,7 +64,7 @@ func (vm *machine) Tasks(m target.Memory) ([]language.Task, error) {
 		return nil, fmt.Errorf("how objects lie in memory is not known")
 	}
 	t := vm.newTasks(r)
-	for _, record := range r.records() {
+	for _, record := range r.records(nil) {
 		if object := r.handle(record, "JavaThread::_vthread"); object != 0 {
 			t.add(object)
 		}

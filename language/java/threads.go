@@ -20,6 +20,7 @@ type threads struct {
 	mu      sync.Mutex
 	list    []javaThread      // in the order of their stacks
 	records []uint64          // the virtual machine's own list
+	spare   []uint64          // room for the list, when it is read again
 	classes map[string]uint64 // of the run time's own, by name
 
 	safepoints safepoints
@@ -44,8 +45,8 @@ func newThreads(t *vmstructs.Tables, m *target.Module) *threads {
 }
 
 // tell says what the virtual machine knows of a thread, nil if it knows nothing.
-func (x *threads) tell(s *language.Stack) *language.Thread {
-	r := &reading{vmstructs.NewReader(s.Memory, s.Arch.Order), &x.heap}
+func (x *threads) tell(memory *vmstructs.Reader, s *language.Stack) *language.Thread {
+	r := &reading{memory, &x.heap}
 	sp, ok := outermost(s)
 	if !ok || !r.ready() {
 		return nil
@@ -63,11 +64,6 @@ func (x *threads) tell(s *language.Stack) *language.Thread {
 func (x *threads) about(r *reading, s *language.Stack, th javaThread) *language.Thread {
 	object := r.threadObject(th.at)
 	about := language.Thread{Name: r.text(r.threadField(object, "name"))}
-	if r.threadObject(th.at) != object {
-		// A collector of garbage, which was not held, has moved the object meanwhile.
-		object = r.threadObject(th.at)
-		about.Name = r.text(r.threadField(object, "name"))
-	}
 	status := r.status(object)
 	about.State = status.String()
 	if about.State == "" {
@@ -106,8 +102,9 @@ func outermost(s *language.Stack) (sp uint64, ok bool) {
 func (x *threads) of(r *reading, sp uint64) (th javaThread, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if records := r.records(); !slices.Equal(records, x.records) {
-		x.refresh(r, records)
+	if x.spare = r.records(x.spare[:0]); !slices.Equal(x.spare, x.records) {
+		x.records, x.spare = x.spare, x.records
+		x.refresh(r)
 	}
 	for range 2 {
 		i := sort.Search(len(x.list), func(i int) bool { return x.list[i].base > sp })
@@ -117,13 +114,13 @@ func (x *threads) of(r *reading, sp uint64) (th javaThread, ok bool) {
 		if th, ok = r.stackOf(x.list[i].at); ok && th == x.list[i] {
 			return th, true
 		}
-		x.refresh(r, x.records) // another thread has got the memory of this one
+		x.refresh(r) // another thread has got the memory of this one
 	}
 	return th, false
 }
 
-// records returns where the virtual machine's records of its threads are.
-func (r *reading) records() (list []uint64) {
+// records adds where the virtual machine's records of its threads are to an empty list.
+func (r *reading) records(list []uint64) []uint64 {
 	at, ok := r.static("ThreadsSMRSupport::_java_thread_list")
 	if !ok {
 		// Up to JDK 9 each thread leads to the next one.
@@ -136,14 +133,13 @@ func (r *reading) records() (list []uint64) {
 	}
 	length, _ := r.small(at + r.tables.Fields["ThreadsList::_length"].Offset)
 	first, _ := r.word(at, "ThreadsList::_threads")
-	var room [8 * 512]byte
 	for length = min(length, mostThreads); uint64(len(list)) < length; {
-		n := 8 * int(min(length-uint64(len(list)), 512))
-		got, _ := r.Memory.ReadMemory(first+8*uint64(len(list)), room[:n])
-		for i := 0; i+8 <= got; i += 8 {
-			list = append(list, r.Order.Uint64(room[i:]))
+		n := int(min(8*(length-uint64(len(list))), vmstructs.MostRead))
+		got := r.Read(first+8*uint64(len(list)), n)
+		for i := 0; i+8 <= len(got); i += 8 {
+			list = append(list, r.Order.Uint64(got[i:]))
 		}
-		if got < n {
+		if len(got) < n {
 			break
 		}
 	}
@@ -151,9 +147,9 @@ func (r *reading) records() (list []uint64) {
 }
 
 // refresh reads where the threads' stacks are.
-func (x *threads) refresh(r *reading, records []uint64) {
-	x.records, x.list = records, x.list[:0]
-	for _, at := range records {
+func (x *threads) refresh(r *reading) {
+	x.list = x.list[:0]
+	for _, at := range x.records {
 		if th, ok := r.stackOf(at); ok {
 			x.list = append(x.list, th)
 		}
