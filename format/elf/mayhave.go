@@ -6,8 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // MayHaveSymbol reports whether a symbol table may have a symbol called name: whether one of the
@@ -36,29 +34,19 @@ func (im *Image) MayHaveSymbol(name string) bool {
 
 // contains reports whether a section may contain want. A compressed section always may.
 func (im *Image) contains(s *Section, want []byte) bool {
-	const block = 2 * elffile.HoleSize // or a hole would not be seen
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
 		return true
 	}
 	if s.Type == elf.SHT_NOBITS || s.Offset > uint64(im.size) {
 		return false
 	}
-	r := io.NewSectionReader(im.r, int64(s.Offset), int64(min(s.FileSize, uint64(im.size)-s.Offset)))
-	buf := make([]byte, min(block, r.Size())+int64(len(want)))
-	have := 0 // the end of the block before
-	for {
-		n, err := r.Read(buf[have:])
-		have += n
-		if containsName(buf[:have], want) {
-			return true
-		}
-		if err != nil {
-			return false
-		}
-		keep := min(have, len(want)-1)
-		copy(buf, buf[have-keep:have])
-		have = keep
-	}
+	size := int64(min(s.FileSize, uint64(im.size)-s.Offset))
+	names, found := part{ReaderAt: io.NewSectionReader(im.r, int64(s.Offset), size), size: size}, false
+	names.each(len(want)-1, func(_ int64, b []byte) bool {
+		found = containsName(b, want)
+		return !found
+	})
+	return found
 }
 
 // containsName reports whether text contains name. It looks for the name's rarest byte: what most

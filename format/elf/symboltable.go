@@ -66,7 +66,8 @@ func (p *part) each(overlap int, do func(off int64, b []byte) bool) error {
 	window := windows.Get().(*[]byte)
 	defer windows.Put(window)
 	if len(*window) < windowSize+overlap {
-		*window = make([]byte, windowSize+overlap)
+		const usual = 256 // of overlaps: names are shorter
+		*window = make([]byte, windowSize+max(overlap, usual))
 	}
 	buf := (*window)[:windowSize+overlap]
 	have := 0 // bytes of the window before
