@@ -19,7 +19,8 @@ type Decorated struct {
 	// Warnings say what was wrong.
 	Warnings []string
 
-	said []answer // of each run time
+	said   []answer // of each run time
+	places []Place  // room for more
 }
 
 // answer is what a run time has answered.
@@ -67,7 +68,7 @@ func Decorate(s *Stack, runtimes []Named) *Decorated {
 			continue
 		}
 		if d == nil {
-			d = &Decorated{At: map[int]*Place{}, said: make([]answer, len(runtimes))}
+			d = &Decorated{said: make([]answer, len(runtimes))}
 		}
 		d.said[i] = answer{said, err}
 		if said != nil {
@@ -102,7 +103,10 @@ func (d *Decorated) warn(language string, s *Stack, text string) {
 func (d *Decorated) place(level int, language string) *Place {
 	p := d.At[level]
 	if p == nil {
-		p = &Place{}
+		if len(d.places) == 0 {
+			d.places = make([]Place, min(len(d.At)+8, 64))
+		}
+		p, d.places = &d.places[0], d.places[1:]
 		d.At[level] = p
 	}
 	if p.By == "" {
@@ -123,13 +127,22 @@ func (d *Decorated) add(at *index, language string, said *Decoration) {
 		left -= len(p.Frames)
 	}
 	said.bound()
+	if d.At == nil {
+		d.At = make(map[int]*Place, min(len(said.Groups)+len(said.Own)+len(said.Names), len(s.Frames)))
+	}
+	total := 0
+	for i := range said.Groups {
+		total += len(said.Groups[i].Frames)
+	}
+	room := make([]Placed, min(total, left)) // there may be a hundred thousand: they are made at once
 	var behind []Placed
 	level := 0 // of the next frame, among the frames of the language
 	for i := range said.Groups {
 		g := &said.Groups[i]
 		tooMany := len(g.Frames) > left
-		frames := make([]Placed, min(len(g.Frames), left))
-		left -= len(frames)
+		n := min(len(g.Frames), left)
+		frames := room[:n:n]
+		room, left = room[n:], left-n
 		for j := range frames {
 			frames[j] = Placed{Frame: g.Frames[j], Language: language, Holds: said.Thread.heldAt(level)}
 			frames[j].bound()
