@@ -173,7 +173,7 @@ func (o *objects) isInstance(object uint64, name string) bool {
 	if err != nil {
 		return false
 	}
-	bases, _, err := o.items(at, mostBases)
+	bases, _, _ := o.items(at, mostBases)
 	for _, base := range bases {
 		if c, err := o.class(base); err == nil && c.heap() {
 			if o.describe(c); c.qualified == name {

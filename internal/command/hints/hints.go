@@ -42,7 +42,8 @@ type About struct {
 	ServersFailed  bool // they could not be asked for all: a warning has said so
 	Held           bool // the command asks no servers, for instance because it holds the process
 
-	OneMoment bool // the threads are of one moment: the command says for which locks they wait
+	OneMoment bool  // the threads are of one moment: the command says for which locks they wait
+	Suspected []int // threads that seem to wait for each other, if they are not of one moment
 
 	FileFlags string // which flags say where files are: "--exe FILE or --sysroot DIR"; "" if none does
 	ExeFlag   string // which of them names the program alone; "" if none does
@@ -61,7 +62,7 @@ func (s *Seen) Lines(a *About) (list []Line) {
 	// The order of their addresses is another one in each process: the kernel maps small files into
 	// gaps, which differ.
 	slices.SortStableFunc(modules, func(a, b *module) int { return strings.Compare(path.Base(a.of.Path), path.Base(b.of.Path)) })
-	for _, line := range []*Line{s.missing(a, modules), symbolsOf(a, modules), s.strippedIn(a, modules), s.runtime(a, modules), s.locks(a)} {
+	for _, line := range []*Line{s.missing(a, modules), symbolsOf(a, modules), s.strippedIn(a, modules), s.runtime(a, modules), s.locks(a), suspected(a)} {
 		if line != nil {
 			list = append(list, *line)
 		}
@@ -79,6 +80,18 @@ func (s *Seen) locks(a *About) *Line {
 		if l.files = append(l.files, strconv.Itoa(w.tid)); w.end {
 			l.kind = waitingEnds
 		}
+	}
+	return l
+}
+
+// suspected says which flag tells whether threads are in a deadlock.
+func suspected(a *About) *Line {
+	if len(a.Suspected) == 0 || !a.Live {
+		return nil
+	}
+	l := &Line{inCircle, nil, "--consistent says whether they do"}
+	for _, tid := range a.Suspected {
+		l.files = append(l.files, strconv.Itoa(tid))
 	}
 	return l
 }

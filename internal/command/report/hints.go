@@ -18,7 +18,7 @@ func (w *walk) hints() (texts []string) {
 	w.About(&about)
 	list := w.seen.Lines(&hints.About{
 		PID: about.PID, Exe: about.Exe, Modules: w.Modules().All(), Root: origin.Root, Open: openerOf(origin),
-		Lacks: w.symbols.Lacks, Live: origin.Process.Live, OneMoment: OneMoment(w.Source), Languages: w.languages.names(),
+		Lacks: w.symbols.Lacks, Live: origin.Process.Live, OneMoment: OneMoment(w.Source), Suspected: w.suspected(), Languages: w.languages.names(),
 		Refused: func(m *target.Module) bool {
 			return slices.ContainsFunc(w.symbols.Warnings(m), func(err error) bool { return errors.Is(err, symbol.ErrMismatch) })
 		},

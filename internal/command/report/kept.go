@@ -121,7 +121,7 @@ func (w *Walker) restored(th target.Thread) []language.Named {
 	}
 	runtimes, err := language.Restore(text)
 	if err != nil {
-		w.languages.note(&language.Decorated{Warnings: []string{fmt.Sprintf("thread %d: %v", th.ID(), err)}})
+		w.languages.note(th.ID(), &language.Decorated{Warnings: []string{fmt.Sprintf("thread %d: %v", th.ID(), err)}})
 	}
 	return runtimes
 }

@@ -26,8 +26,9 @@ type languages struct {
 	savedOf  []language.Named
 
 	mu     sync.Mutex
-	warned []string // about single stacks
-	more   int      // warnings that are left out
+	warned []string                // about single stacks
+	more   int                     // warnings that are left out
+	locked map[int][]language.Told // of threads that wait for locks, or have some, by their IDs
 }
 
 // mostStackWarnings bounds the warnings about single stacks.
@@ -74,10 +75,16 @@ func (l *languages) names() (list []string) {
 	return list
 }
 
-// note keeps the warnings about one stack.
-func (l *languages) note(d *language.Decorated) {
+// note keeps the warnings about a thread's stack, and its locks.
+func (l *languages) note(tid int, d *language.Decorated) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if slices.ContainsFunc(d.Threads, func(t language.Told) bool { return len(t.Waits)+len(t.Holds) > 0 }) {
+		if l.locked == nil {
+			l.locked = map[int][]language.Told{}
+		}
+		l.locked[tid] = d.Threads
+	}
 	for _, text := range d.Warnings {
 		if len(l.warned) == mostStackWarnings {
 			l.more++

@@ -86,10 +86,7 @@ func (s *walk) waits() *waits.Graph {
 }
 
 func (s *walk) whoWaits() *waits.Graph {
-	var own func() map[int]int
-	if inside, ok := s.Source.(Container); ok {
-		own = inside.OwnThreads
-	}
+	own := s.ownThreads()
 	if !OneMoment(s.Source) || len(s.walkers) == 0 || s.flags.Sum.Later {
 		return waits.Unrelated(own)
 	}
@@ -105,6 +102,26 @@ func (s *walk) whoWaits() *waits.Graph {
 	}
 	opts.Told = s.allTold()
 	return waits.Find(s.Source, opts)
+}
+
+// ownThreads returns what tells the threads by the IDs that the process has for them; nil if these
+// are this machine's.
+func (s *walk) ownThreads() func() map[int]int {
+	if inside, ok := s.Source.(Container); ok {
+		return inside.OwnThreads
+	}
+	return nil
+}
+
+// suspected returns the threads that may be in a deadlock, where they are not of one moment.
+func (s *walk) suspected() (tids []int) {
+	if s.languages == nil || len(s.languages.locked) < 2 || OneMoment(s.Source) {
+		return nil
+	}
+	for _, d := range waits.Suspected(s.languages.locked, s.ownThreads()) {
+		tids = append(tids, d.Threads...)
+	}
+	return tids
 }
 
 // allTold returns what languages know of all threads, also of threads that are not printed.

@@ -241,7 +241,7 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 		w.decorate(th)
 	}
 	if w.decorated != nil {
-		w.languages.note(w.decorated)
+		w.languages.note(th.ID(), w.decorated)
 		w.Told = w.found.NewTold(th.ID(), w.decorated.Threads)
 		out.Languages = w.Told
 	}

@@ -45,7 +45,7 @@ def b():
     while gil:
         time.sleep(0)
     lock.acquire()
-for f in (a, b):
+for f in (b, a):  # b is there when a looks for it
     threading.Thread(target=f, name="thread-" + f.__name__, daemon=True).start()
 print("ready", flush=True)
 time.sleep(1200)
@@ -97,6 +97,16 @@ func TestPythonDeadlock(t *testing.T) {
 		}
 		if want := fmt.Sprintf("held by thread %d \"thread-a\"\n", tids["a"]); !strings.Contains(out, want) {
 			t.Errorf("%s: no %s%s", kind, want, out)
+		}
+		// Without the flag, nobody says for which mutex a thread waits.
+		others := func(line string) bool { return !strings.Contains(line, "seem to wait") }
+		got = strings.Join(hintsBut(t, others, "attach", strconv.Itoa(p.PID)), "\n")
+		want := ""
+		if kind == "join" {
+			want = fmt.Sprintf("threads %d, %d seem to wait for each other: --consistent says whether they do", tids[first], tids[other])
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package waits
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,4 +197,13 @@ func (w *Graph) tell(by map[int][]language.Told, names map[int]string) {
 		}
 	}
 	w.told = told
+}
+
+// Suspected returns the cycles of threads that wait for each other by what languages know of them,
+// where the threads are not of one moment: they may be deadlocks. own is [Options.OwnThreads].
+func Suspected(told map[int][]language.Told, own func() map[int]int) []Deadlock {
+	w := Unrelated(own)
+	w.tell(told, map[int]string{})
+	w.findDeadlocks(slices.Collect(maps.Keys(told)))
+	return w.Deadlocks
 }

@@ -145,16 +145,17 @@ func Find(t target.Target, o Options) *Graph {
 			e.owner = names[e.Owner] // a language may have a better name
 		}
 	}
-	out.findDeadlocks(threads)
+	ids := make([]int, len(threads))
+	for i, th := range threads {
+		ids[i] = th.ID()
+	}
+	out.findDeadlocks(ids)
 	return out
 }
 
 // findDeadlocks finds which threads wait for each other.
-func (w *Graph) findDeadlocks(threads []target.Thread) {
-	ids, index := make([]int, len(threads)), make(map[int]int, len(threads))
-	for i, th := range threads {
-		ids[i] = th.ID()
-	}
+func (w *Graph) findDeadlocks(ids []int) {
+	index := make(map[int]int, len(ids))
 	slices.Sort(ids)
 	for i, id := range ids {
 		index[id] = i
