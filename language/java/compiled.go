@@ -1,8 +1,6 @@
 package java
 
 import (
-	"slices"
-
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
@@ -16,16 +14,15 @@ const (
 
 // compiledFrames returns the frames of Java for which the frame f of a compiled method stands, the
 // innermost first. placed reports whether the place in the method is one that the compiler has
-// noted. Variables are read with values, which is nil if none are wanted.
-func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, b *vmstructs.Blob, values *reading) (list []language.Frame, placed bool) {
+// noted. What else is wanted of the frames is read with of.
+func (vm *machine) compiledFrames(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, b *vmstructs.Blob, of *contents) (list []language.Frame, placed bool) {
 	pc, exact := f.PC(), f.AddressInBlock() != f.PC()
 	if cfa, ok := f.CFA(); ok && exact && b.Frame > 0 {
 		pc = vm.original(r, b, pc, cfa-8*uint64(b.Frame))
 	}
 	list, at, placed := vm.compiledAt(r, a, b, pc)
-	if values != nil && placed && exact && len(at.scopes) > 0 {
-		list = slices.Clone(list)
-		vm.compiledVariables(values, a, f, b, at, list)
+	if placed && exact {
+		list = vm.compiledContents(of, a, f, b, at, list)
 	}
 	return list, placed
 }
@@ -83,9 +80,10 @@ type place struct {
 
 // scope is what runs of one method at a place.
 type scope struct {
-	method *method
-	bci    int32
-	locals uint32 // the offset of where its variables are; 0 if there are none
+	method   *method
+	bci      int32
+	locals   uint32 // the offset of where its variables are; 0 if there are none
+	monitors uint32 // the offset of where the objects are that it has locked; 0 if there are none
 }
 
 // original returns the PC of a frame of a compiled method that returns to pc. sp is the frame's
@@ -145,6 +143,8 @@ func (vm *machine) scopes(r *vmstructs.Reader, b *vmstructs.Blob, at uint32) (fr
 		k, _ := r.Memory.ReadMemory(from+uint64(at), room[:])
 		n := numbers{bytes: room[:k], least: c.least}
 		outer, index, bci, locals := n.next(), n.next(), int32(n.next())-1, n.next()
+		n.next() // what is on the stack of the bytecodes
+		monitors := n.next()
 		if n.short || index == 0 || len(list) == mostInlined {
 			return 0, nil
 		}
@@ -157,7 +157,7 @@ func (vm *machine) scopes(r *vmstructs.Reader, b *vmstructs.Blob, at uint32) (fr
 		if m == nil || outer >= at || bci < -1 || int64(bci) >= int64(m.size) {
 			return 0, nil
 		}
-		list = append(list, scope{m, bci, locals})
+		list = append(list, scope{m, bci, locals, monitors})
 		at = outer
 	}
 	return from, list

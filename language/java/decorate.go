@@ -11,12 +11,13 @@ func (vm *machine) Decorate(s *language.Stack) (*language.Decoration, error) {
 	var d language.Decoration
 	r := vmstructs.NewReader(s.Memory, s.Arch.Order)
 	defer r.Free()
+	var has entered
 	if vm.layout != nil {
-		vm.frames(r, s, &d)
+		has = vm.frames(r, s, &d)
 	}
 	told := false
 	if !s.FramesAlone {
-		if t := vm.threads.tell(r, s); t != nil {
+		if t := vm.threads.tell(r, s, has); t != nil {
 			d.Thread, told = *t, true
 		}
 	}
@@ -29,12 +30,14 @@ func (vm *machine) Decorate(s *language.Stack) (*language.Decoration, error) {
 // unloaded says that the code of a frame was not there any more when a copy of the stack was read.
 const unloaded = "code was unloaded, or the process had ended, before the frame was read"
 
-// frames adds the frames of a stack, and the names of other code of the machine's.
-func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.Decoration) {
-	var values *reading // nil if no variables are wanted
-	if s.Locals {
-		if values = (&reading{r, &vm.threads.heap}); !values.ready() {
-			values = nil
+// frames adds the frames of a stack, and the names of other code of the machine's. It returns the
+// monitors that the frames have entered.
+func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.Decoration) entered {
+	of := &contents{reading: &reading{r, &vm.threads.heap}}
+	if (s.Locals || !s.FramesAlone) && of.ready() {
+		of.variables = s.Locals
+		if !s.FramesAlone {
+			of.monitors = entered{}
 		}
 	}
 	interpreter, bytes, interprets := vm.code.Code(r)
@@ -56,7 +59,7 @@ func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.De
 		placed, gone := true, false
 		switch {
 		case interprets && pc-interpreter < bytes:
-			if frames, placed = vm.interpretedFrame(r, s.Arch, f, values); frames == nil {
+			if frames, placed = vm.interpretedFrame(r, s.Arch, f, of); frames == nil {
 				name = "Interpreter"
 			}
 		case callStub != 0 && f.PC() == callStub:
@@ -77,7 +80,7 @@ func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.De
 				break
 			}
 			if name = vm.nameOf(r, &b); name == "nmethod" || name == "native nmethod" {
-				if frames, placed = vm.compiledFrames(r, s.Arch, f, &b, values); frames != nil {
+				if frames, placed = vm.compiledFrames(r, s.Arch, f, &b, of); frames != nil {
 					name = ""
 				}
 			}
@@ -89,6 +92,7 @@ func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.De
 		if frames != nil {
 			cfa, _ := f.CFA()
 			d.Groups = append(d.Groups, language.Group{Anchor: language.Anchor{Level: level, PC: f.PC(), CFA: cfa}, Frames: frames})
+			of.level += len(frames)
 		} else if name != "" {
 			if d.Names == nil {
 				d.Names = map[int]string{}
@@ -96,6 +100,7 @@ func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.De
 			d.Names[level] = name
 		}
 	}
+	return of.monitors
 }
 
 // nameOf returns the name of a piece of code.
@@ -108,7 +113,7 @@ func (vm *machine) nameOf(r *vmstructs.Reader, b *vmstructs.Blob) string {
 		return last.text
 	}
 	text := r.Name(at)
-	if at >= vm.module.Lo() && at < vm.module.Hi() { // it is the module's own, as those of compiled methods are
+	if at >= vm.module.Lo() && at < vm.module.Hi() { // the module's own text, as most are
 		vm.named.Store(&name{at, text})
 	}
 	return text

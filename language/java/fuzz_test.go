@@ -151,3 +151,33 @@ func FuzzMethods(f *testing.F) {
 		bounds.Hold(t, 1<<20+64*len(data), func() { image(data).frames(codeAt+uint64(pc), exact) })
 	})
 }
+
+// FuzzMonitors reads the monitors of the frames of a malicious virtual machine. The compiler's
+// notes are at the memory's beginning, and the interpreter's frame pointer is given.
+func FuzzMonitors(f *testing.F) {
+	frame := make([]byte, 128)
+	binary.LittleEndian.PutUint64(frame[40:], imageAt+16) // two monitors below the slot
+	binary.LittleEndian.PutUint64(frame[24:], imageAt+64)
+	f.Add(append(encoded(2, 0, uint32(valueReference), 0, 0, 0, uint32(valueObject)), frame...), uint16(12+112), false)
+	f.Add(frame, uint16(112), false)
+	f.Add(frame, uint16(104), true)
+	f.Fuzz(func(t *testing.T, data []byte, fp uint16, is8 bool) {
+		bounds.Hold(t, 1<<20+64*len(data), func() {
+			vm := small()
+			vm.is8, vm.compiled.least = is8, 1
+			vm.tables = &vmstructs.Tables{
+				Fields: map[string]vmstructs.Field{"BasicObjectLock::_obj": at(8, 8)},
+				Types:  map[string]vmstructs.Type{"BasicObjectLock": {Size: 16}},
+			}
+			r := &reading{vmstructs.NewReader(image(data), binary.LittleEndian), &heap{tables: vm.tables}}
+			of := &contents{reading: r, monitors: entered{}}
+			vm.interpretedMonitors(of, imageAt+uint64(fp))
+			p := &compiledPlace{vm: vm, r: r, arch: amd64.Arch, blob: &vmstructs.Blob{At: imageAt}, sp: imageAt}
+			p.least = 1
+			p.monitors(of, imageAt-1, 1, 1)
+			if of.monitors.level(0) >= 0 || len(of.monitors) > 2*mostEntered {
+				t.Errorf("%d monitors", len(of.monitors))
+			}
+		})
+	})
+}

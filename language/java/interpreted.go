@@ -17,8 +17,8 @@ const (
 
 // interpretedFrame returns the frame of Java for which an interpreted frame stands; nil if the
 // interpreter is in no method there. placed reports whether the place in the method is known.
-// Variables are read with values, which is nil if none are wanted.
-func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, values *reading) (list []language.Frame, placed bool) {
+// What else is wanted of it is read with of.
+func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, of *contents) (list []language.Frame, placed bool) {
 	fp, sp := f.Register(a.FP), f.Register(a.SP)
 	cfa, ok := f.CFA()
 	slot := fp.Bits - 8*-methodSlot
@@ -27,8 +27,11 @@ func (vm *machine) interpretedFrame(r *vmstructs.Reader, a *arch.Arch, f *frame.
 			if m := vm.method(r, at); m != nil {
 				bci := vm.bytecode(r, a, f, m, fp.Bits)
 				list = vm.interpreted(m, bci)
-				if values != nil {
-					vm.interpretedVariables(values, m, bci, fp.Bits, &list[0])
+				if of.variables {
+					vm.interpretedVariables(of.reading, m, bci, fp.Bits, &list[0])
+				}
+				if of.monitors != nil {
+					vm.interpretedMonitors(of, fp.Bits)
 				}
 				return list, bci >= 0 || m.native
 			}

@@ -163,13 +163,13 @@ func (r *reading) lockStack(at uint64) (list []uint64) {
 	return list
 }
 
-// holds returns the monitors that a thread has entered.
-func (x *threads) holds(r *reading, s *language.Stack, th javaThread) (list []language.Lock) {
+// holds returns the monitors that a thread has entered, and in which of its frames.
+func (x *threads) holds(r *reading, s *language.Stack, th javaThread, has entered) (list []language.Lock) {
 	seen := map[uint64]bool{}
 	add := func(l language.Lock, ok bool) {
 		if ok && !seen[l.Address] {
 			seen[l.Address] = true
-			l.Level = -1
+			l.Level = has.level(l.Address)
 			l.Owner = r.native(th.at)
 			list = append(list, l)
 		}
@@ -187,7 +187,7 @@ func (x *threads) holds(r *reading, s *language.Stack, th javaThread) (list []la
 		}
 	}
 	if r.stackLocks {
-		for _, object := range r.stackLocked(s, th) {
+		for _, object := range r.stackLocked(s, th, has) {
 			add(r.lockOf(monitorKind, object))
 		}
 	}

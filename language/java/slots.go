@@ -176,7 +176,10 @@ func layOutLocations(t *vmstructs.Tables) (l locations) {
 	l.normal, l.oop, l.narrow = of("Location::normal"), of("Location::oop"), of("Location::narrowoop")
 	l.long, l.double, l.invalid = of("Location::lng"), of("Location::dbl"), of("Location::invalid")
 	l.intInLong, l.floatInDouble = of("Location::int_in_long"), of("Location::float_in_dbl")
-	l.slotBytes = of("VMRegImpl::stack_slot_size")
+	l.slotBytes = 4 // JDK 8 does not tell it
+	if _, ok := t.Constants["VMRegImpl::stack_slot_size"]; ok {
+		l.slotBytes = of("VMRegImpl::stack_slot_size")
+	}
 	l.known = n.Err() == nil && l.offsetShift < 32
 	return l
 }

@@ -1,6 +1,8 @@
 package java
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/sfwalk/sfwalk/language"
@@ -22,9 +24,12 @@ var lockSearches = sync.Pool{New: func() any { return &lockSearch{seen: map[uint
 
 // stackLocked returns the objects that a thread has locked in the way of the older releases: the
 // object's mark word is the address of a lock on the thread's stack, which has the mark word that
-// the object had before, or it leads to a monitor of the thread's. Frames refer to what they have
-// locked, so that each such object is found by looking through the stack. Its mark word proves it.
-func (r *reading) stackLocked(s *language.Stack, th javaThread) (list []uint64) {
+// the object had before, or it leads to a monitor of the thread's. Frames refer to most of what
+// they have locked, so that these objects are found by looking through the stack. Compiled code may
+// have the object as a constant: the monitors that frames have entered lead to that one. The
+// object's mark word proves it. If the mark word says that the object is biased to the thread, the
+// thread has locked it if one of its frames has entered its monitor.
+func (r *reading) stackLocked(s *language.Stack, th javaThread, has entered) (list []uint64) {
 	low := th.base
 	for _, f := range s.Frames {
 		if v := f.Register(s.Arch.SP); v.Known() && v.Bits >= th.limit && v.Bits < low {
@@ -35,6 +40,12 @@ func (r *reading) stackLocked(s *language.Stack, th javaThread) (list []uint64) 
 	defer lockSearches.Put(x)
 	chunk, seen := x.chunk[:], x.seen
 	clear(seen)
+	for _, object := range slices.Sorted(maps.Keys(has)) {
+		seen[object] = true
+		if object%8 == 0 && r.lockedBy(object, th, has) {
+			list = append(list, object)
+		}
+	}
 	end := min(th.base, low+mostStack)
 	for at := low &^ 7; at < end && len(seen) < mostObjects; at += uint64(len(chunk)) {
 		n, _ := s.Memory.ReadMemory(at, chunk[:min(uint64(len(chunk)), end-at)])
@@ -44,7 +55,7 @@ func (r *reading) stackLocked(s *language.Stack, th javaThread) (list []uint64) 
 				continue
 			}
 			seen[object] = true
-			if r.lockedBy(object, th) {
+			if r.lockedBy(object, th, has) {
 				list = append(list, object)
 			}
 		}
@@ -53,11 +64,15 @@ func (r *reading) stackLocked(s *language.Stack, th javaThread) (list []uint64) 
 }
 
 // lockedBy reports whether a thread has locked an object.
-func (r *reading) lockedBy(object uint64, th javaThread) bool {
+func (r *reading) lockedBy(object uint64, th javaThread, has entered) bool {
 	const unlocked, inflated, marks = 1, 2, 3
+	const biased, biases, bits = 5, 7, 10 // below the thread; up to JDK 17
 	mark, ok := r.Word(object)
 	if !ok {
 		return false
+	}
+	if mark&biases == biased && mark>>bits == th.at>>bits {
+		return has.level(object) >= 0
 	}
 	switch mark & marks {
 	case 0:

@@ -44,8 +44,9 @@ func newThreads(t *vmstructs.Tables, m *target.Module) *threads {
 	return &threads{heap: heap{tables: t}, safepoints: safepoints{module: m}}
 }
 
-// tell says what the virtual machine knows of a thread, nil if it knows nothing.
-func (x *threads) tell(memory *vmstructs.Reader, s *language.Stack) *language.Thread {
+// tell says what the virtual machine knows of a thread, nil if it knows nothing. has are the
+// monitors that the thread's frames have entered.
+func (x *threads) tell(memory *vmstructs.Reader, s *language.Stack, has entered) *language.Thread {
 	r := &reading{memory, &x.heap}
 	sp, ok := outermost(s)
 	if !ok || !r.ready() {
@@ -57,11 +58,11 @@ func (x *threads) tell(memory *vmstructs.Reader, s *language.Stack) *language.Th
 		x.operator(r, s, about)
 		return about
 	}
-	return x.about(r, s, th)
+	return x.about(r, s, th, has)
 }
 
 // about says what the virtual machine knows of a thread that runs Java.
-func (x *threads) about(r *reading, s *language.Stack, th javaThread) *language.Thread {
+func (x *threads) about(r *reading, s *language.Stack, th javaThread, has entered) *language.Thread {
 	object := r.threadObject(th.at)
 	about := language.Thread{Name: r.text(r.threadField(object, "name"))}
 	status := r.status(object)
@@ -83,7 +84,7 @@ func (x *threads) about(r *reading, s *language.Stack, th javaThread) *language.
 	}
 	about.Waits = x.waits(r, th.at, object, status)
 	x.atSafepoint(r, s, th.at, &about)
-	about.Holds = x.holds(r, s, th)
+	about.Holds = x.holds(r, s, th, has)
 	about.Exception = x.inFlight(r, th.at)
 	return &about
 }

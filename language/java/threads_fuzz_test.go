@@ -94,9 +94,9 @@ func FuzzThreads(f *testing.F) {
 				th = javaThread{at: fuzzBase, base: fuzzBase + uint64(len(mem)), limit: fuzzBase}
 			}
 			x.raisedIn = small().raisedIn
-			x.about(r, s, th)
+			x.about(r, s, th, entered{fuzzBase: 0})
 			x.raisedIn(r, fuzzBase)
-			r.stackLocked(s, th)
+			r.stackLocked(s, th, entered{fuzzBase: 0})
 			r.text(fuzzBase)
 			r.spoken(fuzzBase)
 		})

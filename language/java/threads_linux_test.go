@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -62,6 +61,7 @@ type printed struct {
 	daemon      bool
 	waits       []uint64 // objects
 	held        []uint64
+	levels      map[uint64]int // of the innermost frame that has locked an object
 }
 
 var (
@@ -84,7 +84,7 @@ func print(t *testing.T, pid int) (all map[int]*printed, owners map[string]strin
 	}
 	all, owners = map[int]*printed{}, map[string]string{}
 	var th *printed
-	cycle := ""
+	cycle, level := "", 0
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimRight(line, "\n")
 		if m := threadLine.FindStringSubmatch(line); m != nil {
@@ -92,10 +92,12 @@ func print(t *testing.T, pid int) (all map[int]*printed, owners map[string]strin
 			if err != nil {
 				t.Fatal(err)
 			}
-			th = &printed{name: m[1], daemon: m[2] != ""}
+			th, level = &printed{name: m[1], daemon: m[2] != "", levels: map[uint64]int{}}, -1
 			all[int(id)] = th
+		} else if at.MatchString(line) {
+			level++
 		} else if m := cycleLine.FindStringSubmatch(line); m != nil {
-			cycle, th = m[1], &printed{}
+			cycle, th = m[1], &printed{levels: map[uint64]int{}}
 		} else if m := ownerLine.FindStringSubmatch(line); m != nil {
 			owners[cycle] = m[1]
 		} else if m := stateLine.FindStringSubmatch(line); m != nil && th != nil {
@@ -104,6 +106,9 @@ func print(t *testing.T, pid int) (all map[int]*printed, owners map[string]strin
 			object, err := strconv.ParseUint(m[2], 0, 64)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if _, inner := th.levels[object]; m[1] == "locked" && !inner {
+				th.levels[object] = level
 			}
 			if m[1] != "locked" {
 				th.waits = append(th.waits, object)
@@ -119,24 +124,30 @@ func print(t *testing.T, pid int) (all map[int]*printed, owners map[string]strin
 var variants = map[string][]string{
 	"usual":              nil,
 	"wide references":    {"-XX:-UseCompressedOops"},
-	"ZGC":                {"-XX:+UseZGC"},
+	"ZGC":                {"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"},
 	"serial, interprets": {"-XX:+UseSerialGC", "-Xint"},
+	"compiled by C1":     {"-Xcomp", "-XX:TieredStopAtLevel=1"},
+	"compiled by C2":     {"-Xcomp", "-XX:-TieredCompilation"},
+	"biased":             {"-XX:+UseBiasedLocking", "-XX:BiasedLockingStartupDelay=0"}, // up to 17
 }
 
 // TestThreads holds names, states and locks of threads against what the virtual machine itself
 // prints.
 func TestThreads(t *testing.T) {
-	program, err := filepath.Abs("testdata/Locks.java")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gdbtest.Later(t, "java")
+	dir := compileJava(t, "Locks.java")
 	for name, flags := range variants {
 		t.Run(name, func(t *testing.T) {
-			args := append(slices.Clone(flags), "-XX:+IgnoreUnrecognizedVMOptions", "-Xmx128m", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", program)
+			args := append(slices.Clone(flags), "-XX:+IgnoreUnrecognizedVMOptions", "-Xmx128m", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp", dir, "Locks")
 			p := gdbtest.StartRunning(t, gdbtest.Tool(t, "java"), args...)
-			want, owners := print(t, p.PID)
+			var want map[int]*printed
+			var owners map[string]string
+			gdbtest.Await(t, "all threads are where they end", func() bool {
+				want, owners = print(t, p.PID)
+				return len(owners) == 4 && inPlace(want)
+			})
 			got := told(t, p.PID)
-			names, compared := map[int]string{}, 0
+			names, compared, levels := map[int]string{}, 0, 0
 			for id, w := range want {
 				names[id] = w.name
 			}
@@ -155,6 +166,10 @@ func TestThreads(t *testing.T) {
 					t.Errorf("%d: %q %q, jcmd has %q %q", id, g.Name, g.State, w.name, state)
 				}
 				waits, held := objects(g.Waits), objects(g.Holds)
+				if len(w.waits) == 0 && len(waits) == 1 && strings.HasSuffix(w.state, "WAITING (on object monitor)") {
+					// The compiler has kept no reference where jcmd looks: jcmd has it as locked.
+					w.waits, w.held = waits, slices.DeleteFunc(w.held, func(object uint64) bool { return object == waits[0] })
+				}
 				slices.Sort(w.waits)
 				slices.Sort(w.held)
 				if !slices.Equal(waits, w.waits) {
@@ -163,17 +178,46 @@ func TestThreads(t *testing.T) {
 				if !slices.Equal(held, w.held) {
 					t.Errorf("%q holds %#x, jcmd has %#x", w.name, held, w.held)
 				}
+				for _, l := range g.Holds {
+					if level, ok := w.levels[l.Address]; ok && l.Level != level {
+						t.Errorf("%q has %s in frame %d, jcmd says %d", w.name, l.Name, l.Level, level)
+					} else if ok {
+						levels++
+					}
+				}
 				if owner := owners[w.name]; owner != "" && (len(g.Waits) != 1 || names[g.Waits[0].Owner] != owner) {
 					t.Errorf("%q waits for %+v, jcmd has it held by %q", w.name, g.Waits, owner)
 				} else if owner != "" {
 					compared++
 				}
 			}
-			if compared != 4 || len(want) < 15 {
-				t.Errorf("jcmd tells %d threads, and %d of deadlocks", len(want), compared)
+			if compared != 4 || len(want) < 15 || levels < 6 {
+				t.Errorf("jcmd tells %d threads, %d of deadlocks, and the frames of %d monitors", len(want), compared, levels)
 			}
 		})
 	}
+}
+
+// places are what the threads of Locks do in the end, but for the ones of deadlocks.
+var places = map[string]string{
+	"waits":                    "WAITING (on object monitor)",
+	"waits for a time":         "TIMED_WAITING (on object monitor)",
+	"parked":                   "WAITING (parking)",
+	"parked for a time":        "TIMED_WAITING (parking)",
+	"holds":                    "TIMED_WAITING (sleeping)",
+	"holds in many frames":     "TIMED_WAITING (sleeping)",
+	"wants what another holds": "BLOCKED (on object monitor)",
+}
+
+// inPlace reports whether all threads of Locks are where they end.
+func inPlace(all map[int]*printed) bool {
+	n := 0
+	for _, th := range all {
+		if places[th.name] == th.state && th.state != "" {
+			n++
+		}
+	}
+	return n == len(places)
 }
 
 // objects returns the addresses of locks in their order.

@@ -2,6 +2,7 @@ package java
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
@@ -110,28 +111,39 @@ func (vm *machine) interpretedVariables(r *reading, m *method, bci int32, fp uin
 	}
 }
 
-// compiledVariables adds the variables of the frames for which the frame f of a compiled method
-// stands: list is of the scopes, the innermost first.
-func (vm *machine) compiledVariables(r *reading, a *arch.Arch, f *frame.Frame, b *vmstructs.Blob, at place, list []language.Frame) {
+// compiledContents reads what is wanted of the frames for which the frame f of a compiled method
+// stands, and returns the frames with it: list is of the scopes, the innermost first.
+func (vm *machine) compiledContents(of *contents, a *arch.Arch, f *frame.Frame, b *vmstructs.Blob, at place, list []language.Frame) []language.Frame {
+	variables := of.variables && vm.tablesOf.known
+	monitors := of.monitors != nil && slices.ContainsFunc(at.scopes, func(s scope) bool { return s.monitors != 0 })
 	cfa, known := f.CFA()
-	if !known || b.Frame <= 0 || !vm.locations.known || !vm.tablesOf.known {
-		return
+	if !known || b.Frame <= 0 || !vm.locations.known || !variables && !monitors {
+		return list
 	}
+	r := of.reading
 	p := &compiledPlace{vm: vm, r: r, arch: a, frame: f, blob: b, sp: cfa - 8*uint64(b.Frame), objects: map[uint64]int{}}
 	p.least = vm.compiled.least
-	p.read(at.from, at.objects)
+	if variables {
+		list = slices.Clone(list) // it is kept
+		p.read(at.from, at.objects)
+	}
 	for i, v := range p.all {
 		if v.kind == valueObject || v.kind == valueBox || v.kind == valueMerge {
 			p.objects[v.bits] = i
 		}
 	}
 	for i, s := range at.scopes {
-		values, ok := p.read(at.from, s.locals)
-		if !ok {
+		if monitors {
+			p.monitors(of, at.from, s.monitors, of.level+i)
+		}
+		if !variables {
 			continue
 		}
-		list[i].Args, list[i].Locals = vm.variables(r, s.method, s.bci, &compiledSlots{p, values})
+		if values, ok := p.read(at.from, s.locals); ok {
+			list[i].Args, list[i].Locals = vm.variables(r, s.method, s.bci, &compiledSlots{p, values})
+		}
 	}
+	return list
 }
 
 // mostValueBytes bounds the lists of values of one scope.

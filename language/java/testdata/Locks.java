@@ -1,3 +1,4 @@
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -24,18 +25,26 @@ public class Locks {
         }
     }
 
-    static void both(Object first, Object second) {
+    static void meet(CyclicBarrier other) {
+        try {
+            other.await();
+        } catch (Exception e) {
+            throw new RuntimeException(e);
+        }
+    }
+
+    static void both(Object first, Object second, CyclicBarrier other) {
         synchronized (first) {
-            sleep(300);
+            meet(other);
             synchronized (second) {
-                sleep(300);
+                meet(other);
             }
         }
     }
 
-    static void both(ReentrantLock first, ReentrantLock second) {
+    static void both(ReentrantLock first, ReentrantLock second, CyclicBarrier other) {
         first.lock();
-        sleep(300);
+        meet(other);
         second.lock();
     }
 
@@ -53,6 +62,17 @@ public class Locks {
         }
     }
 
+    /** Locks itself in each frame, and another object in all frames but the innermost. */
+    synchronized void inEach(Object o, int n) {
+        if (n == 0) {
+            sleep(Integer.MAX_VALUE);
+            return;
+        }
+        synchronized (o) {
+            inEach(o, n - 1);
+        }
+    }
+
     static void start(String name, Runnable r) {
         Thread t = new Thread(r, name);
         t.setDaemon(name.startsWith("d"));
@@ -60,15 +80,21 @@ public class Locks {
     }
 
     public static void main(String[] args) {
-        start("monitors", () -> both(A, B));
-        start("d\u00e6mon \u5bff of monitors", () -> both(B, A));
-        start("locks", () -> both(L, M));
-        start("locks, the other way", () -> both(M, L));
+        CyclicBarrier monitors = new CyclicBarrier(2), locks = new CyclicBarrier(2);
+        start("monitors", () -> both(A, B, monitors));
+        start("d\u00e6mon \u5bff of monitors", () -> both(B, A, monitors));
+        start("locks", () -> both(L, M, locks));
+        start("locks, the other way", () -> both(M, L, locks));
         start("waits", () -> await(new ReentrantLock(), 0));
         start("waits for a time", () -> await("text", Integer.MAX_VALUE));
         start("parked", LockSupport::park);
         start("parked for a time", () -> LockSupport.parkNanos("blocker", Long.MAX_VALUE));
         start("holds", () -> deep(5));
+        start("holds in many frames", () -> {
+            synchronized (new int[1]) {
+                new Locks().inEach(new Object(), 4);
+            }
+        });
         start("wants what another holds", () -> await(Locks.class, 0));
         start("spins", () -> {
             for (long n = 0; ; n++) {
@@ -77,7 +103,6 @@ public class Locks {
                 }
             }
         });
-        sleep(1000);
         System.out.println("ready");
         sleep(Integer.MAX_VALUE);
     }
