@@ -124,15 +124,75 @@ func (c *chain) innermost(at uint64) (frame uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ok, _ := c.call(&x) // one that cannot be read is not there yet
+	ok, broken := c.call(&x)
 	c.run, c.seen = c.run[:0], loop{}
-	if x.previous == 0 || ok {
+	if ok {
 		return x.frame, nil
 	}
-	if x, err = c.cframe(x.previous); err != nil {
+	previous, err := c.before(&x, broken)
+	if previous == 0 {
+		return 0, err
+	}
+	if x, err = c.cframe(previous); err != nil {
 		return 0, err
 	}
 	return x.frame, nil
+}
+
+// before returns the record of the call before the innermost one, whose own record is not right, or
+// leads to frames that are broken; 0 if there is none. The thread is told where the record is
+// before it is written: till then it has the words of an earlier call, or of something else.
+func (c *chain) before(x *cframe, broken error) (at uint64, err error) {
+	if c.stack == nil || !c.stack.Whole || c.r.evaluator == (span{}) {
+		if x.previous == 0 {
+			err = broken
+		}
+		return x.previous, err
+	}
+	inner := true
+	for _, f := range c.stack.Frames {
+		sp := f.Register(c.r.arch.SP)
+		cfa, ok := f.CFA()
+		if !ok || !sp.Known() || inner && x.at >= cfa {
+			continue
+		}
+		if inner { // it has the record
+			if inner = false; f.Level > 0 && broken != nil {
+				return 0, broken // it has called others since
+			}
+			continue
+		}
+		if !c.r.isEvaluator(f) {
+			continue
+		}
+		if (span{sp.Bits, cfa}).has(x.previous) {
+			return x.previous, nil
+		}
+		return c.recordIn(span{sp.Bits, cfa}), nil
+	}
+	return 0, nil
+}
+
+// recordIn finds the record of a call of the evaluator in its part of the stack; 0 if none is
+// there.
+func (c *chain) recordIn(s span) (at uint64) {
+	var room [maxCall]byte
+	n, _ := c.m.ReadMemory(s.lo, room[:min(s.hi-s.lo, maxCall)])
+	size := c.m.size
+	seen, total := c.seen, c.total
+	for i := 0; i+size <= n; i += size {
+		x, err := c.cframe(s.lo + uint64(i))
+		if err == nil && x.frame != 0 && !s.has(x.previous) {
+			if ok, _ := c.call(&x); ok {
+				at = x.at
+			}
+		}
+		c.run, c.seen, c.total = c.run[:0], seen, total
+		if at != 0 {
+			break
+		}
+	}
+	return at
 }
 
 // readCFrames reads the frames of 3.11: the outermost frame of each call of the evaluator is
@@ -146,8 +206,12 @@ func (c *chain) readCFrames(at uint64) error {
 		seen := c.seen
 		ok, err := c.call(&x)
 		switch {
-		case inner && !ok && x.previous != 0:
+		case inner && !ok:
 			c.run, c.seen = c.run[:0], seen
+			if at, err = c.before(&x, err); err != nil {
+				return err
+			}
+			continue
 		case err != nil:
 			c.end(at)
 			return err

@@ -1,0 +1,88 @@
+package python_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/inferior/native"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/python"
+)
+
+// TestBegins looks at a thread at each of the first instructions of calls of the evaluator: the
+// frames of the caller are there all the time.
+func TestBegins(t *testing.T) {
+	const steps = 60
+	begins := 5
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		begins = 100
+	}
+	program := absolute(t, "begins.py")
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p, err := native.Attach(context.Background(), gdbtest.StartRunning(t, interpreter, program).PID, native.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			runtimes, err := language.Find(&language.Process{Arch: p.Arch(), Memory: p.Memory(), Modules: p.Modules()}, []language.Decorator{python.Decorator{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			frames := func() []string {
+				d := decorate(t, p, p.Inferiors()[0], runtimes, false)
+				if d.said == nil || len(d.said.Warnings) > 0 {
+					t.Errorf("%+v", d.said)
+				}
+				return d.frames()
+			}
+			run := func(r inferior.Resume, want inferior.EventKind) {
+				if err := p.Resume(r); err != nil {
+					t.Fatal(err)
+				}
+				if e, err := p.Wait(context.Background()); err != nil || e.Kind != want {
+					t.Fatalf("event %+v, %v", e, err)
+				}
+			}
+			entry := entryOf(t, p, "_PyEval_EvalFrameDefault")
+			for range begins {
+				if err := p.SetBreakpoint(entry); err != nil {
+					t.Fatal(err)
+				}
+				run(inferior.Resume{}, inferior.Breakpoint)
+				if err := p.ClearBreakpoint(entry); err != nil {
+					t.Fatal(err)
+				}
+				outer := frames()
+				for n := range steps {
+					run(inferior.Resume{Thread: p.Inferiors()[0], Step: true}, inferior.Stepped)
+					got := frames()
+					if !slices.Equal(got[max(0, len(got)-len(outer)):], outer) {
+						t.Fatalf("after %d instructions:\n%s\n\nbefore:\n%s", n+1, strings.Join(got, "\n"), strings.Join(outer, "\n"))
+					}
+				}
+			}
+		})
+	}
+}
+
+// entryOf returns the address of a function of a process.
+func entryOf(t *testing.T, p inferior.Process, name string) uint64 {
+	t.Helper()
+	for _, m := range p.Modules().All() {
+		im, bias, err := m.PeekImage()
+		if err != nil {
+			continue
+		}
+		for _, s := range im.Lookup(name, 1) {
+			return s.Addr + bias
+		}
+	}
+	t.Fatalf("no module has the function %s", name)
+	return 0
+}
