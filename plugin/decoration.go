@@ -77,16 +77,25 @@ func (x *session) decorate(m *protocol.Stack) (*protocol.FromPlugin, error) {
 	if err != nil {
 		pages[len(pages)-1].Fails = orUnsaid(err.Error())
 	}
+	messages := make([]*protocol.FromPlugin, len(pages))
+	for i, page := range pages {
+		messages[i] = decorationPage(page)
+	}
+	return s.Target.sendPages(messages)
+}
+
+// sendPages sends all pages but the last, which it returns.
+func (t *Target) sendPages(pages []*protocol.FromPlugin) (last *protocol.FromPlugin, err error) {
 	for _, page := range pages[:len(pages)-1] {
-		reply, err := s.Target.ask(decorationPage(page))
+		reply, err := t.ask(page)
 		if err != nil {
 			return nil, err
 		}
 		if reply.GetGoOn() == nil {
-			return nil, fmt.Errorf("the host answers %T where it wants a decoration's next page", reply.Message)
+			return nil, fmt.Errorf("the host answers %T where the next page was to be sent", reply.Message)
 		}
 	}
-	return decorationPage(pages[len(pages)-1]), nil
+	return pages[len(pages)-1], nil
 }
 
 func orUnsaid(why string) string {
@@ -187,7 +196,7 @@ func (g *Group) message(s *Stack) *protocol.Group {
 // message returns a frame, and how many bytes it takes, about.
 func (f *LanguageFrame) message() (m *protocol.LanguageFrame, size int) {
 	m = &protocol.LanguageFrame{
-		Function: text(f.Function), File: text(f.File), Line: bounded(f.Line), Kind: text(f.Kind), Place: f.Place, MovedOn: f.MovedOn,
+		Function: text(f.Function), File: text(f.File), Line: bounded(f.Line), Kind: text(f.Kind), Place: f.Place, MovedOn: f.MovedOn, Guess: f.Guess,
 	}
 	size = 64 + len(m.Function) + len(m.File) + len(m.Kind)
 	variables := func(list []Variable) (to []*protocol.Variable) {
@@ -206,16 +215,19 @@ func (f *LanguageFrame) message() (m *protocol.LanguageFrame, size int) {
 func (t *ThreadFacts) message() (m *protocol.LanguageThread, size int) {
 	m = &protocol.LanguageThread{Name: text(t.Name), State: text(t.State), Exception: text(t.Exception)}
 	size = 64 + len(m.Name) + len(m.State) + len(m.Exception)
-	locks := func(list []Lock) (to []*protocol.Lock) {
-		for _, l := range list[:min(len(list), protocol.MaxLocks)] {
-			x := &protocol.Lock{Kind: text(l.Kind), Name: text(l.Name), Address: l.Address, Owner: int32(l.Owner), Frame: bounded(l.Frame), Timed: l.Timed}
-			size += 32 + len(x.Kind) + len(x.Name)
-			to = append(to, x)
-		}
-		return to
-	}
-	m.Waits, m.Holds = locks(t.Waits), locks(t.Holds)
+	m.Waits, size = lockMessages(t.Waits, size)
+	m.Holds, size = lockMessages(t.Holds, size)
 	return m, size
+}
+
+// lockMessages returns locks, and size with the bytes that they take, about.
+func lockMessages(list []Lock, size int) (to []*protocol.Lock, _ int) {
+	for _, l := range list[:min(len(list), protocol.MaxLocks)] {
+		x := &protocol.Lock{Kind: text(l.Kind), Name: text(l.Name), Address: l.Address, Owner: int32(l.Owner), Frame: bounded(l.Frame), Timed: l.Timed}
+		size += 32 + len(x.Kind) + len(x.Name)
+		to = append(to, x)
+	}
+	return to, size
 }
 
 // text returns as much of a text as a message takes. gRPC refuses text that is no UTF-8.

@@ -44,6 +44,7 @@ type Decorates struct {
 	Language  string     // a-z, 0-9 and -, at most 32 bytes: "lua"
 	Modules   []string   // patterns of path.Match for the base names of files that are, or have, a run time; at least one
 	Registers []trad.Reg // that are wanted of each physical frame, beside PC, SP and the CFA; at most 32
+	Tasks     bool       // run times are [Tasker]s: the language has tasks that are no threads of the system
 }
 
 // Stack is the stack of one thread: its physical frames, and the memory of that moment. It is valid
@@ -104,6 +105,7 @@ type LanguageFrame struct {
 	Kind     string // "interpreted", "generator"; "" for the usual way
 	Place    uint64 // the address of the record by which it was found, for --explain; 0 for none
 	MovedOn  bool   // it was read at another moment than the stack
+	Guess    bool   // the frame, or its line, need not be right: users see a mark
 	Args     []Variable
 	Locals   []Variable
 }

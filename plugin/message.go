@@ -19,7 +19,7 @@ func (d *Description) message() *protocol.Description {
 		m.Claims = &protocol.Claims{OutsideModules: c.OutsideModules, Modules: c.Modules}
 	}
 	if x := d.Decorates; x != nil {
-		m.Decorates = &protocol.Decorates{Language: x.Language, Modules: x.Modules}
+		m.Decorates = &protocol.Decorates{Language: x.Language, Modules: x.Modules, Tasks: x.Tasks}
 		for _, r := range x.Registers {
 			m.Decorates.Registers = append(m.Decorates.Registers, uint32(r))
 		}

@@ -129,6 +129,8 @@ func (x *session) answer(m *protocol.FromHost) (*protocol.FromPlugin, error) {
 		return &protocol.FromPlugin{Message: &protocol.FromPlugin_Answer{Answer: answer}}, nil
 	case *protocol.FromHost_Stack:
 		return x.decorate(m.Stack)
+	case *protocol.FromHost_AskTasks:
+		return x.tasks(m.AskTasks)
 	}
 	return nil, fmt.Errorf("the host sends %T, which answers nothing", m.Message)
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -33,9 +34,12 @@ func TestMain(m *testing.M) {
 // call is what gdb prints of a frame of run.
 var call = regexp.MustCompile(`(?m)^call "(.*)" (\d+)$`)
 
+// task is what gdb prints of the first call that has not begun.
+var task = regexp.MustCompile(`(?m)^task "(.*)" (\d+)$`)
+
 // TestCalls has gdb stop the interpreter in find, which looks for a function that is about to be
-// called, and in pause, and write core files. The decorator's frames must be the ones whose records
-// gdb finds in the frames of run, and stand there.
+// called, and in poll, and write core files. The decorator's frames must be the ones whose records
+// gdb finds in the frames of run, and stand there; its tasks the ones that gdb finds.
 func TestCalls(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	source, err := filepath.Abs("target/toy.c")
@@ -49,14 +53,16 @@ func TestCalls(t *testing.T) {
 	}
 	folder := t.TempDir()
 	args := []string{"-nx", "-batch", path, "-ex", "set confirm off", "-ex", "set print frame-info short-location", "-ex", "break find", "-ex", "run " + toy}
-	const stops = 4
+	calls := []int{0, 1, 1, 2, 3} // that have not returned, at each stop
+	stops := len(calls)
 	for i := range stops {
 		if i == stops-1 {
-			args = append(args, "-ex", "break pause", "-ex", "continue")
+			args = append(args, "-ex", "break poll", "-ex", "continue")
 		}
 		// The first frame of main has no record: its error is printed.
 		args = append(args, "-ex", fmt.Sprintf(`printf "stop %d\n"`, i), "-ex", `frame apply all -q -s printf "call \"%s\" %d\n", r.function->name, r.line`,
-			"-ex", "generate-core-file "+filepath.Join(folder, strconv.Itoa(i)))
+			"-ex", `printf "task \"%s\" %d\n", toy_tasks->function->name, toy_tasks->function->line`, // an error if there is none
+			"-ex", `printf "waits %d\n", toy_waits`, "-ex", "generate-core-file "+filepath.Join(folder, strconv.Itoa(i)))
 		if i < stops-2 {
 			args = append(args, "-ex", "continue")
 		}
@@ -88,8 +94,16 @@ func TestCalls(t *testing.T) {
 		for _, m := range call.FindAllStringSubmatch(parts[i+1], -1) {
 			want = append(want, m[1]+":"+m[2])
 		}
-		if len(want) != i {
-			t.Fatalf("stop %d: gdb has %d calls, want %d:\n%s", i, len(want), i, parts[i+1])
+		if len(want) != calls[i] {
+			t.Fatalf("stop %d: gdb has %d calls, want %d:\n%s", i, len(want), calls[i], parts[i+1])
+		}
+		var wantTasks []string
+		for _, m := range task.FindAllStringSubmatch(parts[i+1], -1) {
+			wantTasks = append(wantTasks, m[1]+":"+m[2])
+		}
+		waits := strings.Contains(parts[i+1], "waits 1000\n")
+		if waits != (i == stops-1) || len(wantTasks) != map[bool]int{true: 1}[i > 1] {
+			t.Fatalf("stop %d: gdb has tasks %q, waits %v:\n%s", i, wantTasks, waits, parts[i+1])
 		}
 		tg, err := core.Open(filepath.Join(folder, strconv.Itoa(i)), core.Options{Exe: path})
 		if err != nil {
@@ -122,6 +136,9 @@ func TestCalls(t *testing.T) {
 			if len(d.Warnings) > 0 {
 				t.Errorf("stop %d: %q", i, d.Warnings)
 			}
+			if locks := d.Threads[0].Waits; waits != (len(locks) == 1 && locks[0].Timed) {
+				t.Errorf("stop %d: it waits for %+v", i, locks)
+			}
 			for level := range s.Frames {
 				if place := d.At[level]; place != nil {
 					for _, f := range place.Frames {
@@ -135,6 +152,17 @@ func TestCalls(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("stop %d: the decorator has %q, gdb %q", i, got, want)
+		}
+		list, err := runtimes[0].Runtime.(language.Tasker).Tasks(tg.Memory())
+		if err != nil {
+			t.Errorf("stop %d: tasks: %v", i, err)
+		}
+		var tasks []string
+		for _, x := range list {
+			tasks = append(tasks, fmt.Sprintf("%s:%d", x.Name, x.Frames[0].Line))
+		}
+		if !slices.Equal(tasks, wantTasks) {
+			t.Errorf("stop %d: the decorator has the tasks %q, gdb %q", i, tasks, wantTasks)
 		}
 	}
 	if err := p.Err(); err != nil {

@@ -116,7 +116,7 @@ func (c *checker) run() error {
 		{"stacks", c.stacks}, {"claims", c.claims}, {"determinism", c.determinism}, {"new-process", c.newProcess},
 		{"answers", c.answers}, {"ranges", c.ranges}, {"never", c.never}, {"begin-again", c.beginAgain}, {"sessions", c.sessions},
 		{"unreadable", c.unreadable}, {"deadline", c.deadline}, {"requests", c.economy},
-		{"decorates", c.decorates}, {"decorates-again", c.decoratesAgain}, {"decorates-cut", c.decoratesCut},
+		{"decorates", c.decorates}, {"decorates-again", c.decoratesAgain}, {"decorates-cut", c.decoratesCut}, {"tasks", c.tasks},
 		{"stdout", c.stdout}, {"end", c.ending},
 	}
 	reached := true

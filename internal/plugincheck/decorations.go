@@ -3,6 +3,7 @@ package plugincheck
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 const (
 	fixAnchor = "an anchor is an address on this thread's stack, or a physical frame's level, PC and CFA: look for the thread that a record belongs to"
 	fixFind   = "say in Find what cannot be read, and ErrNoRuntime of a file that is no run time"
+	fixTimed  = "timed says that the thread which waits for a lock gives up when a time is over: leave it out of holds"
 	fixQuick  = "a thread may be held meanwhile: find out in Find, and keep what holds for other stacks"
 	fixSaved  = "save a process whose frames it knows, 'sfwalk attach --save FILE PID', and check with --snapshot FILE"
 )
@@ -99,6 +101,8 @@ func (c *checker) decorates() finding {
 				continue
 			case x.misplaced() && stack.Whole:
 				return fail(fixAnchor, "%s: %s", x.where, strings.Join(x.said.Warnings, "; "))
+			case x.holdsTimed():
+				return warn(fixTimed, "%s: a lock that is held is timed", x.where)
 			case len(x.said.Warnings) > 0:
 				return warn("give all frames of the stacks that can be read", "%s: %s", x.where, strings.Join(x.said.Warnings, "; "))
 			}
@@ -152,6 +156,16 @@ func languageStack(s *subject, th target.Thread) (*language.Stack, error) {
 func (x *decoratedStack) misplaced() bool {
 	for _, text := range x.said.Warnings {
 		if strings.Contains(text, language.NoPlace) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsTimed reports whether the thread holds a lock for a time, which means nothing.
+func (x *decoratedStack) holdsTimed() bool {
+	for _, t := range x.said.Threads {
+		if slices.ContainsFunc(t.Holds, func(l language.Lock) bool { return l.Timed }) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package plugincheck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -24,27 +25,36 @@ import (
 // subject is a process to ask the plug-in about.
 type subject struct {
 	target.Target
-	name  string // for people
-	about external.Target
-	close func() error
+	name   string // for people
+	about  external.Target
+	close  func() error
+	partly bool // it has not all memory of its process
 }
 
 // subjects opens the processes to walk for a plug-in of these architectures: the bundled ones, and
-// the user's snapshots.
+// the user's snapshots and core files.
 func subjects(ctx context.Context, architectures, snapshots []string) (list []*subject, err error) {
 	for _, name := range architectures {
 		p, err := cores.Open(name)
 		if err != nil {
 			return list, err
 		}
-		list = append(list, &subject{p, "the recorded " + name + " process", external.Target{PID: p.PID}, p.Close})
+		list = append(list, &subject{p, "the recorded " + name + " process", external.Target{PID: p.PID}, p.Close, false})
 	}
 	for _, path := range snapshots {
 		t, err := snapshot.Open(path, core.Options{})
+		if errors.Is(err, snapshot.ErrNotSnapshot) {
+			t, err := core.Open(path, core.Options{})
+			if err != nil {
+				return list, err
+			}
+			list = append(list, &subject{t, path, external.Target{PID: t.PID}, t.Close, false})
+			continue
+		}
 		if err != nil {
 			return list, err
 		}
-		list = append(list, &subject{t, path, external.Target{PID: t.PID}, t.Close})
+		list = append(list, &subject{t, path, external.Target{PID: t.PID}, t.Close, true})
 	}
 	if s, err := alive(ctx); err == nil {
 		list = append(list, s)
@@ -66,7 +76,7 @@ func alive(ctx context.Context) (*subject, error) {
 	return &subject{t, "a live process", external.Target{PID: p.PID, Live: true, Root: fmt.Sprintf("/proc/%d/root", p.PID)}, func() error {
 		t.Close()
 		return p.Stop()
-	}}, nil
+	}, false}, nil
 }
 
 // nowhere is a process without files and without readable memory.

@@ -38,10 +38,14 @@ const (
 
 	MaxPage          = 512      // physical frames in one Stack
 	MaxDecorated     = 64 << 10 // frames of the language on one stack, and groups, own levels and names
-	MaxDecoration    = 16 << 20 // bytes of texts in the decoration of one stack, about
-	MaxPages         = 1 << 10  // pages of one Decoration
+	MaxDecoration    = 16 << 20 // bytes of texts in the decoration of one stack, or in all tasks, about
+	MaxPages         = 1 << 10  // pages of one Decoration, or of Tasks
 	MaxVariables     = 256      // args and locals of one frame, each
 	MaxLocks         = 64       // waits and holds of one thread, each
 	MaxRegisters     = 32       // Decorates.registers
-	MaxStackRequests = 4096     // requests before one Decoration
+	MaxStackRequests = 4096     // requests before one Decoration, or Tasks
+
+	MaxTasks      = 64 << 10  // tasks of one run time
+	MaxTaskFrames = 256 << 10 // frames of all of them
+	MaxAwaiting   = 64        // awaited_by of one task
 )

@@ -351,6 +351,7 @@ type Decorates struct {
 	Language      string                 `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`           // a-z, 0-9 and -, at most 32 characters: "lua"
 	Modules       []string               `protobuf:"bytes,2,rep,name=modules,proto3" json:"modules,omitempty"`             // patterns of the base names of files that may be, or have, a run time; at least one
 	Registers     []uint32               `protobuf:"varint,3,rep,packed,name=registers,proto3" json:"registers,omitempty"` // of each physical frame, by DWARF number, beside pc, sp and the CFA; at most 32
+	Tasks         bool                   `protobuf:"varint,4,opt,name=tasks,proto3" json:"tasks,omitempty"`                // the language has tasks: the host may send AskTasks where a Stack may come
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -404,6 +405,13 @@ func (x *Decorates) GetRegisters() []uint32 {
 		return x.Registers
 	}
 	return nil
+}
+
+func (x *Decorates) GetTasks() bool {
+	if x != nil {
+		return x.Tasks
+	}
+	return false
 }
 
 // Claims says where a plug-in may claim frames. The host does not ask it about others.
@@ -531,6 +539,7 @@ type FromHost struct {
 	//	*FromHost_Found
 	//	*FromHost_Stack
 	//	*FromHost_GoOn
+	//	*FromHost_AskTasks
 	Message       isFromHost_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -636,6 +645,15 @@ func (x *FromHost) GetGoOn() *Continue {
 	return nil
 }
 
+func (x *FromHost) GetAskTasks() *AskTasks {
+	if x != nil {
+		if x, ok := x.Message.(*FromHost_AskTasks); ok {
+			return x.AskTasks
+		}
+	}
+	return nil
+}
+
 type isFromHost_Message interface {
 	isFromHost_Message()
 }
@@ -668,6 +686,10 @@ type FromHost_GoOn struct {
 	GoOn *Continue `protobuf:"bytes,7,opt,name=go_on,json=goOn,proto3,oneof"`
 }
 
+type FromHost_AskTasks struct {
+	AskTasks *AskTasks `protobuf:"bytes,8,opt,name=ask_tasks,json=askTasks,proto3,oneof"`
+}
+
 func (*FromHost_Begin) isFromHost_Message() {}
 
 func (*FromHost_Question) isFromHost_Message() {}
@@ -682,6 +704,8 @@ func (*FromHost_Stack) isFromHost_Message() {}
 
 func (*FromHost_GoOn) isFromHost_Message() {}
 
+func (*FromHost_AskTasks) isFromHost_Message() {}
+
 type FromPlugin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -693,6 +717,7 @@ type FromPlugin struct {
 	//	*FromPlugin_Find
 	//	*FromPlugin_Decoration
 	//	*FromPlugin_GoOn
+	//	*FromPlugin_Tasks
 	Message       isFromPlugin_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -798,6 +823,15 @@ func (x *FromPlugin) GetGoOn() *Continue {
 	return nil
 }
 
+func (x *FromPlugin) GetTasks() *Tasks {
+	if x != nil {
+		if x, ok := x.Message.(*FromPlugin_Tasks); ok {
+			return x.Tasks
+		}
+	}
+	return nil
+}
+
 type isFromPlugin_Message interface {
 	isFromPlugin_Message()
 }
@@ -830,6 +864,10 @@ type FromPlugin_GoOn struct {
 	GoOn *Continue `protobuf:"bytes,7,opt,name=go_on,json=goOn,proto3,oneof"`
 }
 
+type FromPlugin_Tasks struct {
+	Tasks *Tasks `protobuf:"bytes,8,opt,name=tasks,proto3,oneof"`
+}
+
 func (*FromPlugin_Ready) isFromPlugin_Message() {}
 
 func (*FromPlugin_Answer) isFromPlugin_Message() {}
@@ -843,6 +881,8 @@ func (*FromPlugin_Find) isFromPlugin_Message() {}
 func (*FromPlugin_Decoration) isFromPlugin_Message() {}
 
 func (*FromPlugin_GoOn) isFromPlugin_Message() {}
+
+func (*FromPlugin_Tasks) isFromPlugin_Message() {}
 
 // Begin describes the process of the questions that follow. It comes again when the process has
 // run on, or has mapped other files: then the plug-in's earlier answers do not hold any more.
@@ -2293,7 +2333,7 @@ func (x *Found) GetSymbols() []*Symbol {
 	return nil
 }
 
-// Continue asks for the next page: of a Stack, or of a Decoration.
+// Continue asks for the next page: of a Stack, of a Decoration, or of Tasks.
 type Continue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2719,6 +2759,7 @@ type LanguageFrame struct {
 	MovedOn       bool                   `protobuf:"varint,6,opt,name=moved_on,json=movedOn,proto3" json:"moved_on,omitempty"` // it was read at another moment than the stack
 	Args          []*Variable            `protobuf:"bytes,7,rep,name=args,proto3" json:"args,omitempty"`                       // if the stack asks for locals; at most 256, as locals
 	Locals        []*Variable            `protobuf:"bytes,8,rep,name=locals,proto3" json:"locals,omitempty"`
+	Guess         bool                   `protobuf:"varint,9,opt,name=guess,proto3" json:"guess,omitempty"` // the frame, or its line, need not be right; users see a mark
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2807,6 +2848,13 @@ func (x *LanguageFrame) GetLocals() []*Variable {
 		return x.Locals
 	}
 	return nil
+}
+
+func (x *LanguageFrame) GetGuess() bool {
+	if x != nil {
+		return x.Guess
+	}
+	return false
 }
 
 // Variable is an argument or a local variable.
@@ -3085,6 +3133,239 @@ func (x *Lock) GetTimed() bool {
 	return false
 }
 
+// AskTasks asks for the tasks of the run time, of the moment that its memory is of. The host sends
+// it only if Decorates.tasks is set.
+type AskTasks struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // the tasks must repeat it
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskTasks) Reset() {
+	*x = AskTasks{}
+	mi := &file_sniffer_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskTasks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskTasks) ProtoMessage() {}
+
+func (x *AskTasks) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskTasks.ProtoReflect.Descriptor instead.
+func (*AskTasks) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *AskTasks) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+// Tasks lists tasks that are no threads of the system: coroutines, fibers, virtual threads. It may
+// come in pages. The host checks all of it.
+type Tasks struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // AskTasks's
+	Tasks         []*Task                `protobuf:"bytes,2,rep,name=tasks,proto3" json:"tasks,omitempty"`    // in the order in which they were made, if that is known
+	More          bool                   `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`     // there are more pages, for each of which the host sends Continue
+	Fails         string                 `protobuf:"bytes,4,opt,name=fails,proto3" json:"fails,omitempty"`    // of the last page: why the list is not whole; "" for no fault
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tasks) Reset() {
+	*x = Tasks{}
+	mi := &file_sniffer_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tasks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tasks) ProtoMessage() {}
+
+func (x *Tasks) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tasks.ProtoReflect.Descriptor instead.
+func (*Tasks) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *Tasks) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Tasks) GetTasks() []*Task {
+	if x != nil {
+		return x.Tasks
+	}
+	return nil
+}
+
+func (x *Tasks) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+func (x *Tasks) GetFails() string {
+	if x != nil {
+		return x.Fails
+	}
+	return ""
+}
+
+// Task is one task. Tasks with the same id that follow one another count as one: more of its frames.
+type Task struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            uint64                 `protobuf:"fixed64,1,opt,name=id,proto3" json:"id,omitempty"`                                       // tells it from the other tasks of the run time: the address of its object; not 0
+	Number        uint64                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`                                // by which the language's own dumps call it; 0 if there is none
+	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`                                     // as the program calls it; "" if it has no name
+	Kind          string                 `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`                                     // what the language calls it: "coroutine"; not empty
+	State         string                 `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`                                   // "waiting", "running"
+	Thread        int32                  `protobuf:"varint,6,opt,name=thread,proto3" json:"thread,omitempty"`                                // the ID of the thread that runs it, or will; 0 if not known
+	Frames        []*LanguageFrame       `protobuf:"bytes,7,rep,name=frames,proto3" json:"frames,omitempty"`                                 // the innermost first
+	AwaitedBy     []uint64               `protobuf:"fixed64,8,rep,packed,name=awaited_by,json=awaitedBy,proto3" json:"awaited_by,omitempty"` // the IDs of the tasks that wait for this one; at most 64
+	Waits         []*Lock                `protobuf:"bytes,9,rep,name=waits,proto3" json:"waits,omitempty"`                                   // what it waits for, beside other tasks; at most 64
+	Early         string                 `protobuf:"bytes,10,opt,name=early,proto3" json:"early,omitempty"`                                  // why the frames end before they should; "" if they do not
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Task) Reset() {
+	*x = Task{}
+	mi := &file_sniffer_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Task) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Task) ProtoMessage() {}
+
+func (x *Task) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Task.ProtoReflect.Descriptor instead.
+func (*Task) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Task) GetId() uint64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Task) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Task) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Task) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Task) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Task) GetThread() int32 {
+	if x != nil {
+		return x.Thread
+	}
+	return 0
+}
+
+func (x *Task) GetFrames() []*LanguageFrame {
+	if x != nil {
+		return x.Frames
+	}
+	return nil
+}
+
+func (x *Task) GetAwaitedBy() []uint64 {
+	if x != nil {
+		return x.AwaitedBy
+	}
+	return nil
+}
+
+func (x *Task) GetWaits() []*Lock {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+func (x *Task) GetEarly() string {
+	if x != nil {
+		return x.Early
+	}
+	return ""
+}
+
 var File_sniffer_proto protoreflect.FileDescriptor
 
 const file_sniffer_proto_rawDesc = "" +
@@ -3099,11 +3380,12 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x06before\x18\x04 \x01(\tR\x06before\x121\n" +
 	"\x06claims\x18\x05 \x01(\v2\x19.sfwalk.sniffer.v1.ClaimsR\x06claims\x12.\n" +
 	"\x05needs\x18\x06 \x01(\v2\x18.sfwalk.sniffer.v1.NeedsR\x05needs\x12:\n" +
-	"\tdecorates\x18\a \x01(\v2\x1c.sfwalk.sniffer.v1.DecoratesR\tdecorates\"_\n" +
+	"\tdecorates\x18\a \x01(\v2\x1c.sfwalk.sniffer.v1.DecoratesR\tdecorates\"u\n" +
 	"\tDecorates\x12\x1a\n" +
 	"\blanguage\x18\x01 \x01(\tR\blanguage\x12\x18\n" +
 	"\amodules\x18\x02 \x03(\tR\amodules\x12\x1c\n" +
-	"\tregisters\x18\x03 \x03(\rR\tregisters\"K\n" +
+	"\tregisters\x18\x03 \x03(\rR\tregisters\x12\x14\n" +
+	"\x05tasks\x18\x04 \x01(\bR\x05tasks\"K\n" +
 	"\x06Claims\x12'\n" +
 	"\x0foutside_modules\x18\x01 \x01(\bR\x0eoutsideModules\x12\x18\n" +
 	"\amodules\x18\x02 \x03(\tR\amodules\"]\n" +
@@ -3112,7 +3394,7 @@ const file_sniffer_proto_rawDesc = "" +
 	"\vcode_before\x18\x02 \x01(\rR\n" +
 	"codeBefore\x12\x1d\n" +
 	"\n" +
-	"code_after\x18\x03 \x01(\rR\tcodeAfter\"\x87\x03\n" +
+	"code_after\x18\x03 \x01(\rR\tcodeAfter\"\xc3\x03\n" +
 	"\bFromHost\x120\n" +
 	"\x05begin\x18\x01 \x01(\v2\x18.sfwalk.sniffer.v1.BeginH\x00R\x05begin\x129\n" +
 	"\bquestion\x18\x02 \x01(\v2\x1b.sfwalk.sniffer.v1.QuestionH\x00R\bquestion\x123\n" +
@@ -3120,8 +3402,9 @@ const file_sniffer_proto_rawDesc = "" +
 	"\amodules\x18\x04 \x01(\v2\x1a.sfwalk.sniffer.v1.ModulesH\x00R\amodules\x120\n" +
 	"\x05found\x18\x05 \x01(\v2\x18.sfwalk.sniffer.v1.FoundH\x00R\x05found\x120\n" +
 	"\x05stack\x18\x06 \x01(\v2\x18.sfwalk.sniffer.v1.StackH\x00R\x05stack\x122\n" +
-	"\x05go_on\x18\a \x01(\v2\x1b.sfwalk.sniffer.v1.ContinueH\x00R\x04goOnB\t\n" +
-	"\amessage\"\x80\x03\n" +
+	"\x05go_on\x18\a \x01(\v2\x1b.sfwalk.sniffer.v1.ContinueH\x00R\x04goOn\x12:\n" +
+	"\task_tasks\x18\b \x01(\v2\x1b.sfwalk.sniffer.v1.AskTasksH\x00R\baskTasksB\t\n" +
+	"\amessage\"\xb2\x03\n" +
 	"\n" +
 	"FromPlugin\x120\n" +
 	"\x05ready\x18\x01 \x01(\v2\x18.sfwalk.sniffer.v1.ReadyH\x00R\x05ready\x123\n" +
@@ -3132,7 +3415,8 @@ const file_sniffer_proto_rawDesc = "" +
 	"\n" +
 	"decoration\x18\x06 \x01(\v2\x1d.sfwalk.sniffer.v1.DecorationH\x00R\n" +
 	"decoration\x122\n" +
-	"\x05go_on\x18\a \x01(\v2\x1b.sfwalk.sniffer.v1.ContinueH\x00R\x04goOnB\t\n" +
+	"\x05go_on\x18\a \x01(\v2\x1b.sfwalk.sniffer.v1.ContinueH\x00R\x04goOn\x120\n" +
+	"\x05tasks\x18\b \x01(\v2\x18.sfwalk.sniffer.v1.TasksH\x00R\x05tasksB\t\n" +
 	"\amessage\"\x9d\x02\n" +
 	"\x05Begin\x12\"\n" +
 	"\farchitecture\x18\x01 \x01(\tR\farchitecture\x12\x1d\n" +
@@ -3296,7 +3580,7 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x02pc\x18\x03 \x01(\x06R\x02pc\x12\x10\n" +
 	"\x03cfa\x18\x04 \x01(\x06R\x03cfa\x12\x16\n" +
 	"\x06beside\x18\x05 \x01(\bR\x06beside\x128\n" +
-	"\x06frames\x18\x06 \x03(\v2 .sfwalk.sniffer.v1.LanguageFrameR\x06frames\"\xfe\x01\n" +
+	"\x06frames\x18\x06 \x03(\v2 .sfwalk.sniffer.v1.LanguageFrameR\x06frames\"\x94\x02\n" +
 	"\rLanguageFrame\x12\x1a\n" +
 	"\bfunction\x18\x01 \x01(\tR\bfunction\x12\x12\n" +
 	"\x04file\x18\x02 \x01(\tR\x04file\x12\x12\n" +
@@ -3305,7 +3589,8 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x05place\x18\x05 \x01(\x06R\x05place\x12\x19\n" +
 	"\bmoved_on\x18\x06 \x01(\bR\amovedOn\x12/\n" +
 	"\x04args\x18\a \x03(\v2\x1b.sfwalk.sniffer.v1.VariableR\x04args\x123\n" +
-	"\x06locals\x18\b \x03(\v2\x1b.sfwalk.sniffer.v1.VariableR\x06locals\"H\n" +
+	"\x06locals\x18\b \x03(\v2\x1b.sfwalk.sniffer.v1.VariableR\x06locals\x12\x14\n" +
+	"\x05guess\x18\t \x01(\bR\x05guess\"H\n" +
 	"\bVariable\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x14\n" +
@@ -3325,7 +3610,27 @@ const file_sniffer_proto_rawDesc = "" +
 	"\aaddress\x18\x03 \x01(\x06R\aaddress\x12\x14\n" +
 	"\x05owner\x18\x04 \x01(\x05R\x05owner\x12\x14\n" +
 	"\x05frame\x18\x05 \x01(\rR\x05frame\x12\x14\n" +
-	"\x05timed\x18\x06 \x01(\bR\x05timed*4\n" +
+	"\x05timed\x18\x06 \x01(\bR\x05timed\"\"\n" +
+	"\bAskTasks\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\"x\n" +
+	"\x05Tasks\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12-\n" +
+	"\x05tasks\x18\x02 \x03(\v2\x17.sfwalk.sniffer.v1.TaskR\x05tasks\x12\x12\n" +
+	"\x04more\x18\x03 \x01(\bR\x04more\x12\x14\n" +
+	"\x05fails\x18\x04 \x01(\tR\x05fails\"\xa2\x02\n" +
+	"\x04Task\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x06R\x02id\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
+	"\x04kind\x18\x04 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05state\x18\x05 \x01(\tR\x05state\x12\x16\n" +
+	"\x06thread\x18\x06 \x01(\x05R\x06thread\x128\n" +
+	"\x06frames\x18\a \x03(\v2 .sfwalk.sniffer.v1.LanguageFrameR\x06frames\x12\x1d\n" +
+	"\n" +
+	"awaited_by\x18\b \x03(\x06R\tawaitedBy\x12-\n" +
+	"\x05waits\x18\t \x03(\v2\x17.sfwalk.sniffer.v1.LockR\x05waits\x12\x14\n" +
+	"\x05early\x18\n" +
+	" \x01(\tR\x05early*4\n" +
 	"\tFrameType\x12\n" +
 	"\n" +
 	"\x06NORMAL\x10\x00\x12\n" +
@@ -3356,7 +3661,7 @@ func file_sniffer_proto_rawDescGZIP() []byte {
 }
 
 var file_sniffer_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sniffer_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_sniffer_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_sniffer_proto_goTypes = []any{
 	(FrameType)(0),          // 0: sfwalk.sniffer.v1.FrameType
 	(FrameKind)(0),          // 1: sfwalk.sniffer.v1.FrameKind
@@ -3397,6 +3702,9 @@ var file_sniffer_proto_goTypes = []any{
 	(*LevelName)(nil),       // 36: sfwalk.sniffer.v1.LevelName
 	(*LanguageThread)(nil),  // 37: sfwalk.sniffer.v1.LanguageThread
 	(*Lock)(nil),            // 38: sfwalk.sniffer.v1.Lock
+	(*AskTasks)(nil),        // 39: sfwalk.sniffer.v1.AskTasks
+	(*Tasks)(nil),           // 40: sfwalk.sniffer.v1.Tasks
+	(*Task)(nil),            // 41: sfwalk.sniffer.v1.Task
 }
 var file_sniffer_proto_depIdxs = []int32{
 	6,  // 0: sfwalk.sniffer.v1.Description.claims:type_name -> sfwalk.sniffer.v1.Claims
@@ -3409,62 +3717,67 @@ var file_sniffer_proto_depIdxs = []int32{
 	28, // 7: sfwalk.sniffer.v1.FromHost.found:type_name -> sfwalk.sniffer.v1.Found
 	30, // 8: sfwalk.sniffer.v1.FromHost.stack:type_name -> sfwalk.sniffer.v1.Stack
 	29, // 9: sfwalk.sniffer.v1.FromHost.go_on:type_name -> sfwalk.sniffer.v1.Continue
-	11, // 10: sfwalk.sniffer.v1.FromPlugin.ready:type_name -> sfwalk.sniffer.v1.Ready
-	13, // 11: sfwalk.sniffer.v1.FromPlugin.answer:type_name -> sfwalk.sniffer.v1.Answer
-	21, // 12: sfwalk.sniffer.v1.FromPlugin.read:type_name -> sfwalk.sniffer.v1.Read
-	23, // 13: sfwalk.sniffer.v1.FromPlugin.list:type_name -> sfwalk.sniffer.v1.List
-	27, // 14: sfwalk.sniffer.v1.FromPlugin.find:type_name -> sfwalk.sniffer.v1.Find
-	32, // 15: sfwalk.sniffer.v1.FromPlugin.decoration:type_name -> sfwalk.sniffer.v1.Decoration
-	29, // 16: sfwalk.sniffer.v1.FromPlugin.go_on:type_name -> sfwalk.sniffer.v1.Continue
-	25, // 17: sfwalk.sniffer.v1.Begin.run_time:type_name -> sfwalk.sniffer.v1.Module
-	14, // 18: sfwalk.sniffer.v1.Ready.never:type_name -> sfwalk.sniffer.v1.Range
-	25, // 19: sfwalk.sniffer.v1.Question.module:type_name -> sfwalk.sniffer.v1.Module
-	15, // 20: sfwalk.sniffer.v1.Question.stack:type_name -> sfwalk.sniffer.v1.Block
-	15, // 21: sfwalk.sniffer.v1.Question.code:type_name -> sfwalk.sniffer.v1.Block
-	16, // 22: sfwalk.sniffer.v1.Answer.row:type_name -> sfwalk.sniffer.v1.Row
-	19, // 23: sfwalk.sniffer.v1.Answer.frame:type_name -> sfwalk.sniffer.v1.Frame
-	16, // 24: sfwalk.sniffer.v1.Answer.rows:type_name -> sfwalk.sniffer.v1.Row
-	14, // 25: sfwalk.sniffer.v1.Answer.never:type_name -> sfwalk.sniffer.v1.Range
-	20, // 26: sfwalk.sniffer.v1.Answer.symbols:type_name -> sfwalk.sniffer.v1.Symbol
-	20, // 27: sfwalk.sniffer.v1.Answer.name:type_name -> sfwalk.sniffer.v1.Symbol
-	18, // 28: sfwalk.sniffer.v1.Row.cfa:type_name -> sfwalk.sniffer.v1.Rule
-	18, // 29: sfwalk.sniffer.v1.Row.ra:type_name -> sfwalk.sniffer.v1.Rule
-	18, // 30: sfwalk.sniffer.v1.Row.fp:type_name -> sfwalk.sniffer.v1.Rule
-	17, // 31: sfwalk.sniffer.v1.Row.others:type_name -> sfwalk.sniffer.v1.RegisterRule
-	0,  // 32: sfwalk.sniffer.v1.Row.type:type_name -> sfwalk.sniffer.v1.FrameType
-	1,  // 33: sfwalk.sniffer.v1.Row.kind:type_name -> sfwalk.sniffer.v1.FrameKind
-	18, // 34: sfwalk.sniffer.v1.RegisterRule.rule:type_name -> sfwalk.sniffer.v1.Rule
-	2,  // 35: sfwalk.sniffer.v1.Rule.kind:type_name -> sfwalk.sniffer.v1.Rule.Kind
-	18, // 36: sfwalk.sniffer.v1.Frame.pc:type_name -> sfwalk.sniffer.v1.Rule
-	18, // 37: sfwalk.sniffer.v1.Frame.sp:type_name -> sfwalk.sniffer.v1.Rule
-	18, // 38: sfwalk.sniffer.v1.Frame.fp:type_name -> sfwalk.sniffer.v1.Rule
-	17, // 39: sfwalk.sniffer.v1.Frame.others:type_name -> sfwalk.sniffer.v1.RegisterRule
-	0,  // 40: sfwalk.sniffer.v1.Frame.type:type_name -> sfwalk.sniffer.v1.FrameType
-	1,  // 41: sfwalk.sniffer.v1.Frame.kind:type_name -> sfwalk.sniffer.v1.FrameKind
-	14, // 42: sfwalk.sniffer.v1.Read.ranges:type_name -> sfwalk.sniffer.v1.Range
-	15, // 43: sfwalk.sniffer.v1.Memory.blocks:type_name -> sfwalk.sniffer.v1.Block
-	25, // 44: sfwalk.sniffer.v1.Modules.modules:type_name -> sfwalk.sniffer.v1.Module
-	26, // 45: sfwalk.sniffer.v1.Module.mappings:type_name -> sfwalk.sniffer.v1.Mapping
-	20, // 46: sfwalk.sniffer.v1.Found.symbols:type_name -> sfwalk.sniffer.v1.Symbol
-	31, // 47: sfwalk.sniffer.v1.Stack.frames:type_name -> sfwalk.sniffer.v1.StackFrame
-	0,  // 48: sfwalk.sniffer.v1.StackFrame.type:type_name -> sfwalk.sniffer.v1.FrameType
-	33, // 49: sfwalk.sniffer.v1.Decoration.groups:type_name -> sfwalk.sniffer.v1.Group
-	36, // 50: sfwalk.sniffer.v1.Decoration.names:type_name -> sfwalk.sniffer.v1.LevelName
-	37, // 51: sfwalk.sniffer.v1.Decoration.thread:type_name -> sfwalk.sniffer.v1.LanguageThread
-	34, // 52: sfwalk.sniffer.v1.Group.frames:type_name -> sfwalk.sniffer.v1.LanguageFrame
-	35, // 53: sfwalk.sniffer.v1.LanguageFrame.args:type_name -> sfwalk.sniffer.v1.Variable
-	35, // 54: sfwalk.sniffer.v1.LanguageFrame.locals:type_name -> sfwalk.sniffer.v1.Variable
-	38, // 55: sfwalk.sniffer.v1.LanguageThread.waits:type_name -> sfwalk.sniffer.v1.Lock
-	38, // 56: sfwalk.sniffer.v1.LanguageThread.holds:type_name -> sfwalk.sniffer.v1.Lock
-	3,  // 57: sfwalk.sniffer.v1.Sniffer.Describe:input_type -> sfwalk.sniffer.v1.DescribeRequest
-	8,  // 58: sfwalk.sniffer.v1.Sniffer.Session:input_type -> sfwalk.sniffer.v1.FromHost
-	4,  // 59: sfwalk.sniffer.v1.Sniffer.Describe:output_type -> sfwalk.sniffer.v1.Description
-	9,  // 60: sfwalk.sniffer.v1.Sniffer.Session:output_type -> sfwalk.sniffer.v1.FromPlugin
-	59, // [59:61] is the sub-list for method output_type
-	57, // [57:59] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	39, // 10: sfwalk.sniffer.v1.FromHost.ask_tasks:type_name -> sfwalk.sniffer.v1.AskTasks
+	11, // 11: sfwalk.sniffer.v1.FromPlugin.ready:type_name -> sfwalk.sniffer.v1.Ready
+	13, // 12: sfwalk.sniffer.v1.FromPlugin.answer:type_name -> sfwalk.sniffer.v1.Answer
+	21, // 13: sfwalk.sniffer.v1.FromPlugin.read:type_name -> sfwalk.sniffer.v1.Read
+	23, // 14: sfwalk.sniffer.v1.FromPlugin.list:type_name -> sfwalk.sniffer.v1.List
+	27, // 15: sfwalk.sniffer.v1.FromPlugin.find:type_name -> sfwalk.sniffer.v1.Find
+	32, // 16: sfwalk.sniffer.v1.FromPlugin.decoration:type_name -> sfwalk.sniffer.v1.Decoration
+	29, // 17: sfwalk.sniffer.v1.FromPlugin.go_on:type_name -> sfwalk.sniffer.v1.Continue
+	40, // 18: sfwalk.sniffer.v1.FromPlugin.tasks:type_name -> sfwalk.sniffer.v1.Tasks
+	25, // 19: sfwalk.sniffer.v1.Begin.run_time:type_name -> sfwalk.sniffer.v1.Module
+	14, // 20: sfwalk.sniffer.v1.Ready.never:type_name -> sfwalk.sniffer.v1.Range
+	25, // 21: sfwalk.sniffer.v1.Question.module:type_name -> sfwalk.sniffer.v1.Module
+	15, // 22: sfwalk.sniffer.v1.Question.stack:type_name -> sfwalk.sniffer.v1.Block
+	15, // 23: sfwalk.sniffer.v1.Question.code:type_name -> sfwalk.sniffer.v1.Block
+	16, // 24: sfwalk.sniffer.v1.Answer.row:type_name -> sfwalk.sniffer.v1.Row
+	19, // 25: sfwalk.sniffer.v1.Answer.frame:type_name -> sfwalk.sniffer.v1.Frame
+	16, // 26: sfwalk.sniffer.v1.Answer.rows:type_name -> sfwalk.sniffer.v1.Row
+	14, // 27: sfwalk.sniffer.v1.Answer.never:type_name -> sfwalk.sniffer.v1.Range
+	20, // 28: sfwalk.sniffer.v1.Answer.symbols:type_name -> sfwalk.sniffer.v1.Symbol
+	20, // 29: sfwalk.sniffer.v1.Answer.name:type_name -> sfwalk.sniffer.v1.Symbol
+	18, // 30: sfwalk.sniffer.v1.Row.cfa:type_name -> sfwalk.sniffer.v1.Rule
+	18, // 31: sfwalk.sniffer.v1.Row.ra:type_name -> sfwalk.sniffer.v1.Rule
+	18, // 32: sfwalk.sniffer.v1.Row.fp:type_name -> sfwalk.sniffer.v1.Rule
+	17, // 33: sfwalk.sniffer.v1.Row.others:type_name -> sfwalk.sniffer.v1.RegisterRule
+	0,  // 34: sfwalk.sniffer.v1.Row.type:type_name -> sfwalk.sniffer.v1.FrameType
+	1,  // 35: sfwalk.sniffer.v1.Row.kind:type_name -> sfwalk.sniffer.v1.FrameKind
+	18, // 36: sfwalk.sniffer.v1.RegisterRule.rule:type_name -> sfwalk.sniffer.v1.Rule
+	2,  // 37: sfwalk.sniffer.v1.Rule.kind:type_name -> sfwalk.sniffer.v1.Rule.Kind
+	18, // 38: sfwalk.sniffer.v1.Frame.pc:type_name -> sfwalk.sniffer.v1.Rule
+	18, // 39: sfwalk.sniffer.v1.Frame.sp:type_name -> sfwalk.sniffer.v1.Rule
+	18, // 40: sfwalk.sniffer.v1.Frame.fp:type_name -> sfwalk.sniffer.v1.Rule
+	17, // 41: sfwalk.sniffer.v1.Frame.others:type_name -> sfwalk.sniffer.v1.RegisterRule
+	0,  // 42: sfwalk.sniffer.v1.Frame.type:type_name -> sfwalk.sniffer.v1.FrameType
+	1,  // 43: sfwalk.sniffer.v1.Frame.kind:type_name -> sfwalk.sniffer.v1.FrameKind
+	14, // 44: sfwalk.sniffer.v1.Read.ranges:type_name -> sfwalk.sniffer.v1.Range
+	15, // 45: sfwalk.sniffer.v1.Memory.blocks:type_name -> sfwalk.sniffer.v1.Block
+	25, // 46: sfwalk.sniffer.v1.Modules.modules:type_name -> sfwalk.sniffer.v1.Module
+	26, // 47: sfwalk.sniffer.v1.Module.mappings:type_name -> sfwalk.sniffer.v1.Mapping
+	20, // 48: sfwalk.sniffer.v1.Found.symbols:type_name -> sfwalk.sniffer.v1.Symbol
+	31, // 49: sfwalk.sniffer.v1.Stack.frames:type_name -> sfwalk.sniffer.v1.StackFrame
+	0,  // 50: sfwalk.sniffer.v1.StackFrame.type:type_name -> sfwalk.sniffer.v1.FrameType
+	33, // 51: sfwalk.sniffer.v1.Decoration.groups:type_name -> sfwalk.sniffer.v1.Group
+	36, // 52: sfwalk.sniffer.v1.Decoration.names:type_name -> sfwalk.sniffer.v1.LevelName
+	37, // 53: sfwalk.sniffer.v1.Decoration.thread:type_name -> sfwalk.sniffer.v1.LanguageThread
+	34, // 54: sfwalk.sniffer.v1.Group.frames:type_name -> sfwalk.sniffer.v1.LanguageFrame
+	35, // 55: sfwalk.sniffer.v1.LanguageFrame.args:type_name -> sfwalk.sniffer.v1.Variable
+	35, // 56: sfwalk.sniffer.v1.LanguageFrame.locals:type_name -> sfwalk.sniffer.v1.Variable
+	38, // 57: sfwalk.sniffer.v1.LanguageThread.waits:type_name -> sfwalk.sniffer.v1.Lock
+	38, // 58: sfwalk.sniffer.v1.LanguageThread.holds:type_name -> sfwalk.sniffer.v1.Lock
+	41, // 59: sfwalk.sniffer.v1.Tasks.tasks:type_name -> sfwalk.sniffer.v1.Task
+	34, // 60: sfwalk.sniffer.v1.Task.frames:type_name -> sfwalk.sniffer.v1.LanguageFrame
+	38, // 61: sfwalk.sniffer.v1.Task.waits:type_name -> sfwalk.sniffer.v1.Lock
+	3,  // 62: sfwalk.sniffer.v1.Sniffer.Describe:input_type -> sfwalk.sniffer.v1.DescribeRequest
+	8,  // 63: sfwalk.sniffer.v1.Sniffer.Session:input_type -> sfwalk.sniffer.v1.FromHost
+	4,  // 64: sfwalk.sniffer.v1.Sniffer.Describe:output_type -> sfwalk.sniffer.v1.Description
+	9,  // 65: sfwalk.sniffer.v1.Sniffer.Session:output_type -> sfwalk.sniffer.v1.FromPlugin
+	64, // [64:66] is the sub-list for method output_type
+	62, // [62:64] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_sniffer_proto_init() }
@@ -3480,6 +3793,7 @@ func file_sniffer_proto_init() {
 		(*FromHost_Found)(nil),
 		(*FromHost_Stack)(nil),
 		(*FromHost_GoOn)(nil),
+		(*FromHost_AskTasks)(nil),
 	}
 	file_sniffer_proto_msgTypes[6].OneofWrappers = []any{
 		(*FromPlugin_Ready)(nil),
@@ -3489,6 +3803,7 @@ func file_sniffer_proto_init() {
 		(*FromPlugin_Find)(nil),
 		(*FromPlugin_Decoration)(nil),
 		(*FromPlugin_GoOn)(nil),
+		(*FromPlugin_Tasks)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3496,7 +3811,7 @@ func file_sniffer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sniffer_proto_rawDesc), len(file_sniffer_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   36,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

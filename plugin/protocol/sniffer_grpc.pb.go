@@ -46,9 +46,10 @@ type SnifferClient interface {
 	//	Begin:    the plug-in replies with Ready
 	//	Question: the plug-in replies with Answer
 	//	Stack:    the plug-in replies with Decoration, or with Continue for the stack's next page
-	//	Continue: the plug-in replies with the next page of its Decoration
+	//	AskTasks: the plug-in replies with Tasks
+	//	Continue: the plug-in replies with the next page of its Decoration, or of its Tasks
 	//
-	// A stream has questions or stacks, not both: stacks if Begin has a run_time.
+	// A stream has questions, or stacks and tasks, not both: stacks and tasks if Begin has a run_time.
 	//
 	// Before it replies, the plug-in may send requests (Read, List, Find), as many as the host
 	// allows. The host replies to each at once (Memory, Modules, Found). The host ends the stream.
@@ -101,9 +102,10 @@ type SnifferServer interface {
 	//	Begin:    the plug-in replies with Ready
 	//	Question: the plug-in replies with Answer
 	//	Stack:    the plug-in replies with Decoration, or with Continue for the stack's next page
-	//	Continue: the plug-in replies with the next page of its Decoration
+	//	AskTasks: the plug-in replies with Tasks
+	//	Continue: the plug-in replies with the next page of its Decoration, or of its Tasks
 	//
-	// A stream has questions or stacks, not both: stacks if Begin has a run_time.
+	// A stream has questions, or stacks and tasks, not both: stacks and tasks if Begin has a run_time.
 	//
 	// Before it replies, the plug-in may send requests (Read, List, Find), as many as the host
 	// allows. The host replies to each at once (Memory, Modules, Found). The host ends the stream.

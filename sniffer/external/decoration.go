@@ -64,7 +64,7 @@ func (d *decorated) add(m *protocol.Decoration) error {
 	}
 	switch x := d.decoration; {
 	case d.size > protocol.MaxDecoration:
-		return nonsense("a decoration with more than %d bytes of text", protocol.MaxDecoration)
+		return nonsense("texts of more than %d bytes", protocol.MaxDecoration)
 	case x != nil && (len(x.Own) > protocol.MaxDecorated || len(x.Names) > protocol.MaxDecorated):
 		return nonsense("a decoration with %d levels of its own and %d names: at most %d of each", len(x.Own), len(x.Names), protocol.MaxDecorated)
 	}
@@ -101,25 +101,34 @@ func (d *decorated) group(m *protocol.Group) error {
 		g.Anchor.Level, g.Anchor.PC, g.Anchor.CFA = int(m.Level), m.Pc, m.Cfa
 	}
 	for _, f := range m.Frames {
-		if f.GetFunction() == "" {
-			return nonsense("a frame of the language without the name of its function")
-		}
-		if len(f.Args) > protocol.MaxVariables || len(f.Locals) > protocol.MaxVariables {
-			return nonsense("a frame with %d arguments and %d local variables: at most %d of each", len(f.Args), len(f.Locals), protocol.MaxVariables)
-		}
-		x := language.Frame{
-			Function: d.text(f.Function), File: d.text(f.File), Line: int(min(f.Line, math.MaxInt32)), Kind: d.text(f.Kind), Place: f.Place, MovedOn: f.MovedOn,
-		}
-		if d.locals {
-			x.Args, x.Locals = d.variables(f.Args), d.variables(f.Locals)
+		x, err := d.frame(f)
+		if err != nil {
+			return err
 		}
 		g.Frames = append(g.Frames, x)
-		if d.size > protocol.MaxDecoration {
-			return nonsense("a decoration with more than %d bytes of text", protocol.MaxDecoration)
-		}
 	}
 	d.decoration.Groups = append(d.decoration.Groups, g)
 	return nil
+}
+
+func (d *decorated) frame(f *protocol.LanguageFrame) (x language.Frame, err error) {
+	if f.GetFunction() == "" {
+		return x, nonsense("a frame of the language without the name of its function")
+	}
+	if len(f.Args) > protocol.MaxVariables || len(f.Locals) > protocol.MaxVariables {
+		return x, nonsense("a frame with %d arguments and %d local variables: at most %d of each", len(f.Args), len(f.Locals), protocol.MaxVariables)
+	}
+	x = language.Frame{
+		Function: d.text(f.Function), File: d.text(f.File), Line: int(min(f.Line, math.MaxInt32)), Kind: d.text(f.Kind), Place: f.Place,
+		MovedOn: f.MovedOn, Guess: f.Guess,
+	}
+	if d.locals {
+		x.Args, x.Locals = d.variables(f.Args), d.variables(f.Locals)
+	}
+	if d.size > protocol.MaxDecoration {
+		return x, nonsense("texts of more than %d bytes", protocol.MaxDecoration)
+	}
+	return x, nil
 }
 
 func (d *decorated) variables(list []*protocol.Variable) (to []language.Variable) {

@@ -54,14 +54,28 @@ func newScripted(t testing.TB) *scripted {
 
 // decorate decorates the stack by what the plug-in says. The error is why it was put out of use.
 func (x *scripted) decorate(says []byte) (*language.Decorated, error) {
+	r, end := x.runTime(says)
+	defer end()
+	d := language.Decorate(&x.stack, []language.Named{{Language: "toy", Runtime: r}})
+	return d, r.decorator.plugin.Err()
+}
+
+// tasks lists the tasks by what the plug-in says.
+func (x *scripted) tasks(says []byte) (list []language.Task, fails, fault error) {
+	r, end := x.runTime(says)
+	defer end()
+	list, fails = tasker{r}.Tasks(x.subject.Memory())
+	return list, fails, r.decorator.plugin.Err()
+}
+
+// runTime is a run time of a plug-in that says what the script has.
+func (x *scripted) runTime(says []byte) (r *runTime, end func()) {
 	p := &Plugin{opts: Options{StartTimeout: time.Minute, Deadline: time.Minute}, Description: plugin.Description{
 		Name: "scripted", Decorates: &plugin.Decorates{Language: "toy", Modules: []string{"*"}},
 	}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	defer p.cancel()
 	s := &session{plugin: p, stream: &script{says: bytes.NewReader(says)}, cancel: func() {}, most: protocol.MaxStackRequests}
-	r := &runTime{decorator: &Decorator{plugin: p}, modules: x.subject.Modules(), session: s}
-	return language.Decorate(&x.stack, []language.Named{{Language: "toy", Runtime: r}}), p.Err()
+	return &runTime{decorator: &Decorator{plugin: p}, arch: x.subject.Arch(), modules: x.subject.Modules(), session: s}, p.cancel
 }
 
 func toyFrame() *protocol.LanguageFrame { return &protocol.LanguageFrame{Function: "f"} }
@@ -113,7 +127,7 @@ func TestDecorationNonsense(t *testing.T) {
 		{"variables", "at most 256", []any{many(1, &protocol.LanguageFrame{Function: "f", Args: make([]*protocol.Variable, 257)})}},
 		{"locks", "at most 64", []any{&protocol.Decoration{Thread: &protocol.LanguageThread{Holds: make([]*protocol.Lock, 65)}}}},
 		{"frames", "more than 65536 frames", repeated(full, 5)},
-		{"bytes", "bytes of text", repeated(large, 9)},
+		{"bytes", "texts of more than 16777216 bytes", repeated(large, 9)},
 		{"pages", "more than 1024 pages", repeated(more, 1026)},
 		{"own often", "at most 65536", []any{&protocol.Decoration{Own: make([]uint32, 65537)}}},
 		{"requests", "more than 4096 requests", reads},

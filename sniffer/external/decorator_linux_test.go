@@ -1,7 +1,9 @@
 package external_test
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -151,6 +153,73 @@ func TestDecoratorFaults(t *testing.T) {
 			if d := language.Decorate(s.languageStack(t), runtimes); d != nil {
 				t.Errorf("out of use, it says %+v", d)
 			}
+		})
+	}
+}
+
+// tasksOf returns the tasks that a plug-in lists of a process.
+func tasksOf(t *testing.T, p *external.Plugin, s *subject) ([]language.Task, error) {
+	t.Helper()
+	runtimes, err := s.runtimes(p)
+	if err != nil || len(runtimes) != 1 {
+		t.Fatalf("run times %v, %v", runtimes, err)
+	}
+	tasker, ok := runtimes[0].Runtime.(language.Tasker)
+	if !ok {
+		t.Fatal("the run time has no tasks")
+	}
+	return tasker.Tasks(s.Memory())
+}
+
+// TestDecoratorTasks: tasks come as the plug-in has them, also in pages, and from a plug-in that
+// has announced them alone.
+func TestDecoratorTasks(t *testing.T) {
+	p, err := start(t, "toy-tasks", external.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := tasksOf(t, p, newSubject(t, "s390x"))
+	want := []language.Task{
+		{ID: 32, Number: 32, Name: "outer", Kind: "toy task", State: "running", Thread: 1, Frames: []language.Frame{{Function: "outer0", File: "demo.toy", Line: 1}}},
+		{
+			ID: 16, Number: 16, Name: "inner", Kind: "toy task", State: "waiting", Thread: 1, AwaitedBy: []uint64{32}, Waits: []language.Lock{{Kind: "semaphore", Address: 48, Level: -1, Timed: true}},
+			Frames: []language.Frame{{Function: "inner0", File: "demo.toy", Line: 1}, {Function: "inner1", File: "demo.toy", Line: 2, Guess: true}},
+		},
+	}
+	if err != nil || !reflect.DeepEqual(list, want) {
+		t.Errorf("%+v, %v\nwant %+v", list, err, want)
+	}
+	if p, err = start(t, "toy-tasks-large", external.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	list, err = tasksOf(t, p, newSubject(t, "amd64"))
+	if err != nil || len(list) != 3001 || len(list[0].Frames) != 10 || len(list[2999].Frames) != 10 || len(list[3000].Frames) != 20_000 || list[3000].Frames[19_999].Line != 20_000 {
+		t.Errorf("%d tasks, %v, %v", len(list), err, p.Err())
+	}
+	if p, err = start(t, "toy", external.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	runtimes, err := newSubject(t, "amd64").runtimes(p)
+	if err != nil || len(runtimes) != 1 {
+		t.Fatalf("run times %v, %v", runtimes, err)
+	}
+	if _, ok := runtimes[0].Runtime.(language.Tasker); ok {
+		t.Error("a plug-in is asked for tasks that it has not announced")
+	}
+	for mode, fault := range map[string]error{"toy-tasks-crash": external.ErrCrash, "toy-tasks-kind": external.ErrNonsense, "toy-tasks-hang": external.ErrDeadline} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			p, err := start(t, mode, external.Options{Deadline: external.DefaultDeadline})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if list, err := tasksOf(t, p, newSubject(t, "amd64")); list != nil || err != nil {
+				t.Errorf("%v, %v", list, err)
+			}
+			if err := p.Err(); !errors.Is(err, fault) {
+				t.Errorf("%v, want %v", err, fault)
+			}
+			says(t, p.Err(), "toy-frames", "toy-frames", "asked about its tasks")
 		})
 	}
 }

@@ -58,7 +58,7 @@ func decorates(m *protocol.Decorates) (*plugin.Decorates, error) {
 	if m == nil {
 		return nil, nil
 	}
-	d := &plugin.Decorates{Language: m.Language, Modules: m.Modules}
+	d := &plugin.Decorates{Language: m.Language, Modules: m.Modules, Tasks: m.Tasks}
 	switch {
 	case !namePattern.MatchString(m.Language):
 		return nil, fmt.Errorf("%w: it decorates the language %q: want a-z, 0-9 and -, at most %d", ErrNonsense, clean(m.Language, 80), protocol.MaxName)

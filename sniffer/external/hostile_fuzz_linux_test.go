@@ -31,7 +31,7 @@ import (
 type script struct {
 	grpc.ClientStream
 	says   *bytes.Reader
-	number uint64 // of the last question or stack
+	number uint64 // of the last question, stack or request for tasks
 }
 
 func (s *script) Send(m *protocol.FromHost) error {
@@ -41,11 +41,14 @@ func (s *script) Send(m *protocol.FromHost) error {
 	if q := m.GetStack(); q != nil {
 		s.number = q.Number
 	}
+	if q := m.GetAskTasks(); q != nil {
+		s.number = q.Number
+	}
 	return nil
 }
 
-// Recv reads a message. An answer or a decoration without a number gets the right one, so that
-// random bytes come further.
+// Recv reads a message. An answer, a decoration or tasks without a number get the right one, so
+// that random bytes come further.
 func (s *script) Recv() (*protocol.FromPlugin, error) {
 	m := &protocol.FromPlugin{}
 	if err := (protodelim.UnmarshalOptions{MaxSize: maxMessage}).UnmarshalFrom(s.says, m); err != nil {
@@ -56,6 +59,9 @@ func (s *script) Recv() (*protocol.FromPlugin, error) {
 	}
 	if d := m.GetDecoration(); d != nil && d.Number == 0 {
 		d.Number = s.number
+	}
+	if t := m.GetTasks(); t != nil && t.Number == 0 {
+		t.Number = s.number
 	}
 	return m, nil
 }
@@ -79,6 +85,8 @@ func lines(t testing.TB, list ...any) []byte {
 			from.Message = &protocol.FromPlugin_Find{Find: m}
 		case *protocol.Decoration:
 			from.Message = &protocol.FromPlugin_Decoration{Decoration: m}
+		case *protocol.Tasks:
+			from.Message = &protocol.FromPlugin_Tasks{Tasks: m}
 		case *protocol.Continue:
 			from.Message = &protocol.FromPlugin_GoOn{GoOn: m}
 		}

@@ -64,7 +64,8 @@ func (x *session) exchange(m *protocol.FromHost, deadline time.Duration) (reply 
 			return nil, requests, x.plugin.callError(ErrNonsense, err)
 		}
 		switch reply.Message.(type) {
-		case *protocol.FromPlugin_Ready, *protocol.FromPlugin_Answer, *protocol.FromPlugin_Decoration, *protocol.FromPlugin_GoOn:
+		case *protocol.FromPlugin_Ready, *protocol.FromPlugin_Answer, *protocol.FromPlugin_Decoration, *protocol.FromPlugin_GoOn,
+			*protocol.FromPlugin_Tasks:
 			x.left = left
 			return reply, requests, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
@@ -62,12 +63,17 @@ func (d *Decorator) Find(p *language.Process, m *target.Module) ([]language.Runt
 		x.cancel()
 		return nil, fmt.Errorf("plug-in %s: %s", d.plugin.Description.Name, clean(ready.Declines, 200))
 	}
-	return []language.Runtime{&runTime{decorator: d, modules: p.Modules, session: x}}, nil
+	r := &runTime{decorator: d, arch: p.Arch, modules: p.Modules, session: x}
+	if d.plugin.Description.Decorates.Tasks {
+		return []language.Runtime{tasker{r}}, nil
+	}
+	return []language.Runtime{r}, nil
 }
 
 // runTime is a run time that the plug-in has found. It decorates one stack at a time.
 type runTime struct {
 	decorator *Decorator
+	arch      *arch.Arch
 	modules   *target.Modules
 
 	asking  sync.Mutex
@@ -76,23 +82,35 @@ type runTime struct {
 
 // Decorate implements [language.Runtime].
 func (r *runTime) Decorate(s *language.Stack) (*language.Decoration, error) {
+	var d decorated
+	if !r.ask(fmt.Sprintf("the stack of thread %d", s.Thread.ID()), func(x *session) (err error) {
+		d, err = x.decorate(s, r.modules)
+		return err
+	}) {
+		return nil, nil
+	}
+	return d.decoration, d.fails
+}
+
+// ask calls f with the session, and reports whether there is an answer. An error of f puts the
+// plug-in out of use, and so do answers that have taken too long in all.
+func (r *runTime) ask(about string, f func(*session) error) bool {
 	r.asking.Lock()
 	defer r.asking.Unlock()
 	p := r.decorator.plugin
 	if p.fault.Load() != nil {
-		return nil, nil
+		return false
 	}
 	begin := time.Now()
-	d, err := r.session.decorate(s, r.modules)
+	err := f(r.session)
 	spent, total := p.spent.Add(int64(time.Since(begin))), p.opts.Total
 	if err == nil && total > 0 && time.Duration(spent) > total {
 		err = fmt.Errorf("%w: all of its answers have taken more than %v", ErrDeadline, total)
 	}
 	if err != nil {
-		p.fail(fmt.Errorf("%w (asked about the stack of thread %d)", err, s.Thread.ID()))
-		return nil, nil
+		p.fail(fmt.Errorf("%w (asked about %s)", err, about))
 	}
-	return d.decoration, d.fails
+	return err == nil
 }
 
 // decorate sends a stack and returns what the plug-in says of it, checked. The error puts the

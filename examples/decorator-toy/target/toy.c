@@ -1,7 +1,7 @@
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct function {
 	char name[32];
@@ -15,8 +15,16 @@ struct record {
 	int line; // that runs
 };
 
+// task is a call that begins when main has ended.
+struct task {
+	struct task *next;
+	struct function *function;
+};
+
 char toy_file[256];
 struct record *toy_top; // the innermost call
+struct task *toy_tasks; // the first to run
+int toy_waits;          // for a signal: seconds at most; -1 for ever, 0 if it does not wait
 struct function functions[100];
 char lines[1000][80];
 
@@ -28,6 +36,14 @@ struct function *find(const char *name) {
 	exit(1);
 }
 
+void later(struct function *f) {
+	struct task **last = &toy_tasks;
+	while (*last)
+		last = &(*last)->next;
+	*last = malloc(sizeof **last);
+	**last = (struct task){NULL, f};
+}
+
 void run(struct function *f) {
 	struct record r = {toy_top, f, f->line};
 	toy_top = &r;
@@ -35,8 +51,13 @@ void run(struct function *f) {
 		r.line = i + 1;
 		if (!strncmp(lines[i], "call ", 5))
 			run(find(lines[i] + 5));
-		else if (!strcmp(lines[i], "wait"))
-			pause();
+		else if (!strncmp(lines[i], "later ", 6))
+			later(find(lines[i] + 6));
+		else if (!strncmp(lines[i], "wait", 4)) {
+			toy_waits = lines[i][4] ? atoi(lines[i] + 5) : -1;
+			poll(NULL, 0, toy_waits * 1000);
+			toy_waits = 0;
+		}
 	}
 	toy_top = r.caller;
 }
@@ -51,4 +72,8 @@ int main(int argc, char **argv) {
 	}
 	strcpy(lines[999], "end");
 	run(find("main"));
+	for (struct task *t; (t = toy_tasks);) {
+		toy_tasks = t->next;
+		run(t->function);
+	}
 }

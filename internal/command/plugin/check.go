@@ -24,8 +24,8 @@ func newPluginCheck(host hosts.Plugins) *cobra.Command {
 asks it about recorded stacks, and prints the result of each check (handshake, versions,
 deadlines, ranges, the same answers each time) and what to fix.
 
---snapshot adds a snapshot of yours, written by 'sfwalk attach --save', of a process with
-frames that the plug-in should claim.
+--snapshot adds a snapshot of yours, written by 'sfwalk attach --save', or a core file, of a
+process with frames that the plug-in should claim or knows. A core file has the heap, too.
 
 Exit codes: 0 all checks passed; 1 there is something to fix; 2 usage, or the program
 cannot be tested.`,
@@ -60,6 +60,6 @@ cannot be tested.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
-	cmdline.Texts(cmd.Flags(), &snapshots, "snapshot", "also walk the stacks of this snapshot; repeatable")
+	cmdline.Texts(cmd.Flags(), &snapshots, "snapshot", "also walk the stacks of this snapshot, or core file; repeatable")
 	return cmd
 }
