@@ -61,10 +61,10 @@ LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_6
             /usr/lib/rustlib /usr/include/c++/v1 /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
             aarch64-linux-gnu-g++ s390x-linux-gnu-g++ i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ \
-            qemu-i386 qemu-arm node protoc /usr/lib/python3/dist-packages/grpc/__init__.py /usr/lib/python3/dist-packages/trio/__init__.py /usr/lib/python3/dist-packages/gevent/__init__.py
+            qemu-i386 qemu-arm node protoc /usr/lib/python3/dist-packages/grpc/__init__.py /usr/lib/python3/dist-packages/trio/__init__.py /usr/lib/python3/dist-packages/gevent/__init__.py /usr/lib/python3/dist-packages/numpy/__init__.py
 ALL_PACKAGES := $(PACKAGES) gdb-multiarch qemu-user debian-archive-keyring gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
             g++-aarch64-linux-gnu g++-s390x-linux-gnu gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross \
-            gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf libc6-dev-armhf-cross nodejs protobuf-compiler python3 python3-grpcio python3-protobuf python3-trio python3-gevent
+            gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf libc6-dev-armhf-cross nodejs protobuf-compiler python3 python3-grpcio python3-protobuf python3-trio python3-gevent python3-numpy
 ALL_DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"testing"
@@ -64,6 +65,16 @@ func FuzzObjects(f *testing.F) {
 			put(typeName, fuzzBase+900)
 			copy(object[900:], "set\x00")
 			f.Add(minor, object)
+			if bit > 0 {
+				continue
+			}
+			// An object of each type whose layout no header tells.
+			for _, name := range []string{"decimal.Decimal", "datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta", "datetime.timezone",
+				"collections.deque", "range", "numpy.ndarray", "numpy.int32", "numpy.float64", "pathlib.PosixPath", "_queue.SimpleQueue"} {
+				other := bytes.Clone(object)
+				copy(other[900:], name+"\x00")
+				f.Add(minor, other)
+			}
 		}
 	}
 	f.Add(byte(11), words(1, fuzzBase, 0))
@@ -86,6 +97,11 @@ func FuzzObjects(f *testing.F) {
 			r.codePart = 256
 			_ = r.raisedAt(o, fuzzBase)
 			_ = o.nameOf(fuzzBase, &language.Frame{Place: fuzzBase})
+			frames := []language.Frame{{Function: "Condition.wait", File: "threading.py", Place: fuzzBase}, {Function: "run", File: "concurrent/futures/thread.py", Place: fuzzBase}}
+			_, _ = o.ofCondition(fuzzBase, fuzzBase)
+			_ = o.futures(frames, 1)
+			_ = o.waitsInside(&blockers[0], fuzzBase, fuzzBase, &frames[0])
+			_ = r.ending(o, fuzzBase, fuzzBase, fuzzBase)
 			_, _ = r.threadName(o, &threadState{addr: fuzzBase, interpreter: fuzzBase})
 		})
 	})

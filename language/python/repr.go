@@ -164,7 +164,12 @@ func (w *writer) builtin(object uint64, c *class, name string) error {
 		w.write(fmt.Sprintf("<function %s at %#x>", text, object))
 	case "code", "frame":
 		w.write(fmt.Sprintf("<%s object at %#x>", c.name, object))
+	case "pathlib.PosixPath", "pathlib.PurePosixPath", "pathlib._local.PosixPath", "pathlib._local.PurePosixPath":
+		return w.path(object, c)
 	default:
+		if ok, err := w.library(object, c, name); ok || err != nil {
+			return err
+		}
 		w.plain(object, c)
 	}
 	return nil

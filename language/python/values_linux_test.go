@@ -2,6 +2,7 @@ package python_test
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,7 +33,8 @@ func TestValues(t *testing.T) {
 			if err := json.Unmarshal([]byte(line), &want); err != nil {
 				t.Fatal(err)
 			}
-			f := frameOf(decorateAll(t, p.PID, true), "values")
+			all := decorateAll(t, p.PID, true)
+			f := frameOf(all, "values")
 			if f == nil {
 				t.Fatal("the frame is not found")
 			}
@@ -58,8 +60,54 @@ func TestValues(t *testing.T) {
 					t.Errorf("%s = %s, repr() says %s", name, got[name], text)
 				}
 			}
-			if len(want) < 60 || got["thread"] == "" || got["unset"] != "" {
+			// What the body of a class or a module imports and defines is no variable of it.
+			for of, want := range map[string]string{"Body": "in_class=[1]", "<module>": "lock=" + got["lock_object"]} {
+				f := frameOf(all, of)
+				if f == nil {
+					t.Fatalf("%s is not found", of)
+				}
+				var list []string
+				for _, v := range f.Locals {
+					list = append(list, v.Name+"="+v.Value)
+				}
+				if text := strings.Join(list, " "); text != want {
+					t.Errorf("%s: %s, want %s", of, text, want)
+				}
+			}
+			if len(want) < 90 || got["thread"] == "" || got["unset"] != "" {
 				t.Errorf("%d variables; thread = %q, unset = %q", len(want), got["thread"], got["unset"])
+			}
+		})
+	}
+}
+
+// TestNumpy does so with numpy, of whose arrays the head is shown.
+func TestNumpy(t *testing.T) {
+	program, err := filepath.Abs("testdata/numpy_values.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, interpreter := range pythonsWith(t, "numpy") {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p := gdbtest.Start(t, interpreter, program)
+			line, err := p.Stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want map[string]string
+			if err := json.Unmarshal([]byte(line), &want); err != nil {
+				t.Fatal(err)
+			}
+			f := frameOf(decorateAll(t, p.PID, true), "values")
+			if f == nil {
+				t.Fatal("the frame is not found")
+			}
+			got := map[string]string{}
+			for _, v := range f.Locals {
+				got[v.Name] = v.Value
+			}
+			if !maps.Equal(got, want) || len(want) < 10 {
+				t.Errorf("%v\nthe program says\n%v", got, want)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/language"
 )
@@ -33,6 +34,10 @@ func (o *objects) variables(frame, code uint64) (args, locals []language.Variabl
 	list, values, err := o.slotsOf(frame, code)
 	if err != nil {
 		return nil, nil, err
+	}
+	if list == nil {
+		locals, err = o.namespace(frame, code)
+		return nil, locals, err
 	}
 	if l.minor < 11 {
 		// An argument that inner functions use is in a cell: its first slot is empty.
@@ -74,6 +79,47 @@ func (o *objects) variables(frame, code uint64) (args, locals []language.Variabl
 		}
 	}
 	return args, locals, nil
+}
+
+// namespace returns the variables of a frame that has them in a dictionary: the body of a module or
+// a class. Modules, functions and classes, and what Python itself puts there, are left out. It
+// returns none of other frames.
+func (o *objects) namespace(frame, code uint64) (list []language.Variable, err error) {
+	l := o.layout
+	dict := frameLocalsDict
+	if l.minor < 11 {
+		dict = objectLocalsDict
+	}
+	if !l.has(dict, codeFlags) {
+		return nil, nil
+	}
+	if flags, err := o.int32(code + l.at[codeFlags]); err != nil || flags&codeOptimized != 0 {
+		return nil, err
+	}
+	at, err := o.pointer(frame, dict)
+	if err != nil {
+		return nil, err
+	}
+	if at = o.reference(at); at == 0 {
+		return nil, nil
+	}
+	err = o.each(at, func(key, object uint64) bool {
+		name, err := o.text(key, maxName)
+		if err != nil || strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__") {
+			return true
+		}
+		c, err := o.classOf(object)
+		if err != nil || c.flags&flagType != 0 {
+			return true
+		}
+		switch c.name {
+		case "module", "function", "builtin_function_or_method":
+			return true
+		}
+		list = append(list, language.Variable{Name: name, Type: c.qualified, Value: o.value(object)})
+		return len(list) < mostVariables
+	})
+	return list, err
 }
 
 // slotsOf returns the variables of a frame at frame that runs the code object at code, with what

@@ -1,8 +1,11 @@
 """A thread that waits in a function with variables of all kinds, and says itself what they are."""
 import collections
 import dataclasses
+import datetime
+import decimal
 import enum
 import json
+import pathlib
 import sys
 import threading
 
@@ -83,6 +86,23 @@ def values(self, n, /, plain, *rest, key="k", **more):
     point, deep, pair, color = Point(1, Point(2, "y")), Deep(1, 2, [3]), Pair(1, "b"), Color.RED
     slotted, more_slots, slots_and_dict = Slotted(1, "y"), MoreSlots(1, [2], Slotted(3, None)), SlotsAndDict(1, 2, 3)
     instance, function, kind, error = Plain(), bounded, Point, ValueError("x", 1)
+    exact, small_exact, large_exact = decimal.Decimal("-12.50"), decimal.Decimal("1E-9"), decimal.Decimal(10**25).scaleb(3)
+    long_exact, exact_zero, exact_nan = decimal.Decimal("12345678901234567890123.000000000000000000001"), decimal.Decimal("0.00"), decimal.Decimal("-sNaN12")
+    no_exact, edge_exact, infinite_exact = decimal.Decimal("0.000000"), decimal.Decimal("0E+2"), decimal.Decimal("-Infinity")
+    date, moment = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 23, 59)
+    fine, zoned = moment.replace(microsecond=7), moment.replace(second=1, tzinfo=datetime.timezone.utc)
+    second_moment = zoned.replace(fold=1)
+    clock, second_clock = datetime.time(1, 2, 3), datetime.time(1, 2, fold=1, tzinfo=datetime.timezone(datetime.timedelta(hours=-5), "x"))
+    no_delta, delta = datetime.timedelta(), datetime.timedelta(days=-1, seconds=3, microseconds=5)
+    zone = datetime.timezone(datetime.timedelta(minutes=30))
+    path, relative, here, upper = pathlib.Path("/a//b/./c"), pathlib.PurePath("a", "b/"), pathlib.Path(), pathlib.Path("x") / "/y" / "z"
+    two_roots, asked = pathlib.PurePosixPath("//host/share"), pathlib.Path("as/text")
+    str(asked)
+    deque, no_deque, bounded_deque = collections.deque([1, "b"]), collections.deque(), collections.deque(range(9), 4)
+    wide_deque = collections.deque(range(70))
+    for _ in range(62):
+        wide_deque.popleft()
+    numbers_of, steps = range(3), range(5, -5, -2)
     itself = [1]
     itself.append(itself)
     map_itself = {}
@@ -115,4 +135,6 @@ def values(self, n, /, plain, *rest, key="k", **more):
         pass
 
 
-values(Text("me"), Number(3), Point, 4, 5, key="v", extra=6)
+class Body:
+    in_class = [1]
+    values(Text("me"), Number(3), Point, 4, 5, key="v", extra=6)
