@@ -32,6 +32,12 @@ type Type struct {
 	Unsigned bool
 }
 
+// Is8 reports whether the release is JDK 8, which has all code in one heap.
+func (t *Tables) Is8() bool {
+	_, ok := t.Fields["CodeCache::_heap"]
+	return ok
+}
+
 // entry is the layout of a table's entries, as the exported symbols tell it.
 type entry struct {
 	first  uint64

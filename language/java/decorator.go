@@ -55,7 +55,7 @@ type machine struct {
 
 // release returns the release of Java that a virtual machine is of; 0 if that is not known.
 func release(r *vmstructs.Reader, t *vmstructs.Tables) int {
-	if _, ok := t.Fields["CodeCache::_heap"]; ok {
+	if t.Is8() {
 		return 8 // these call themselves 25
 	}
 	f, ok := t.Fields["Abstract_VM_Version::_vm_major_version"]

@@ -2,7 +2,6 @@ package java
 
 import (
 	"math/bits"
-	"strings"
 	"sync"
 	"unicode/utf16"
 
@@ -307,11 +306,11 @@ func (r *reading) classOfMirror(object uint64) uint64 {
 // spoken returns what an object is, as jstack says it: "java.lang.Object", "java.lang.Class for
 // Dead". It returns "" for what is no object.
 func (r *reading) spoken(object uint64) string {
-	name := r.className(r.classOf(object))
+	name := className(r.className(r.classOf(object)))
 	if of := r.className(r.classOfMirror(object)); of != "" {
-		name += " for " + of
+		name += " for " + className(of)
 	}
-	return strings.ReplaceAll(name, "/", ".")
+	return name
 }
 
 // maxString bounds strings, in bytes.

@@ -22,6 +22,7 @@ type layout struct {
 	poolBytes                  uint64
 	sourceInHolder             bool
 	className                  vmstructs.Field
+	anonymous                  anonymousLayout
 	symbolLength, symbolBody   vmstructs.Field
 
 	blobName vmstructs.Field
@@ -82,6 +83,7 @@ func layOut(t *vmstructs.Tables, release int) (*layout, error) {
 	l.className = n.Field("Klass::_name")
 	l.symbolLength, l.symbolBody = n.Number("Symbol::_length"), n.Field("Symbol::_body", "Symbol::_body[0]")
 
+	l.anonymous = layOutAnonymous(t, release)
 	l.blobName = n.Field("CodeBlob::_name")
 	l.callStub = t.Fields["StubRoutines::_call_stub_return_address"]
 	l.compiled = layOutCompiled(&n)

@@ -67,7 +67,7 @@ func (vm *machine) method(r *vmstructs.Reader, at uint64) *method {
 		return nil
 	}
 	x.native, x.static = access&native != 0, access&accessStatic != 0
-	x.function = className(class) + "." + name
+	x.function = className(class) + vm.anonymous.suffix(r, m.holder) + "." + name
 	of := m.pool
 	if vm.sourceInHolder {
 		of = m.holder

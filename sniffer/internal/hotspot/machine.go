@@ -6,7 +6,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-const senderSP = "frame::interpreter_frame_sender_sp_offset"
+const (
+	senderSP  = "frame::interpreter_frame_sender_sp_offset"
+	senderOf8 = -1 // JDK 8 does not tell it
+)
 
 // machine says where a process's Java virtual machine has its code.
 type machine struct {
@@ -49,7 +52,9 @@ func layOut(t *vmstructs.Tables) *machine {
 	needed := vmstructs.Needed{Tables: t}
 	vm := &machine{blobs: needed.CodeCache(), code: needed.Interpreter(), virtual: needed.Continuations()}
 	var ok bool
-	if vm.sender, ok = t.Constants[senderSP]; !ok {
+	if vm.sender, ok = t.Constants[senderSP]; !ok && t.Is8() {
+		vm.sender = senderOf8
+	} else if !ok {
 		needed.Lacks(senderSP)
 	}
 	if err := needed.Err(); err != nil {
