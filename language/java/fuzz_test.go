@@ -37,6 +37,7 @@ func small() *machine {
 		pool: at(0, 8), words: at(8, 4), codeSize: at(12, 2), name: at(14, 2), flags: at(16, 4), constMethodBytes: 24, hasLines: 1,
 		holder: at(0, 8), poolLength: at(8, 4), source: at(12, 2), poolBytes: 16,
 		className: at(0, 8), symbolLength: at(0, 2), symbolBody: at(2, 1),
+		anonymous: anonymousLayout{flags: at(12, 2), flag: 1, hashes: true, mirror: at(0, 8), header: at(0, 8), shift: 8, mask: 1<<31 - 1},
 	}
 	l.compiled = compiledLayout{
 		method: at(0, 8), pcs: at(8, 4), pcsEnd: at(12, 4), scopes: at(16, 4), metadata: at(20, 4),

@@ -95,8 +95,8 @@ func TestVariables(t *testing.T) {
 	dir := compileJava(t, "Values.java")
 	for name, run := range runs {
 		t.Run(name, func(t *testing.T) {
-			args := append(strings.Fields(run.flags), "-XX:+UnlockExperimentalVMOptions", "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+DisplayVMOutputToStderr", "-Xlog:disable", "-Xmx256m", "-Xshare:auto",
-				"-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp", dir, "Values", run.times)
+			args := slices.Concat([]string{"-XX:+UnlockExperimentalVMOptions"}, strings.Fields(run.flags), []string{"-XX:+IgnoreUnrecognizedVMOptions", "-XX:+DisplayVMOutputToStderr", "-Xlog:disable", "-Xmx256m", "-Xshare:auto",
+				"-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp", dir, "Values", run.times})
 			p := gdbtest.Start(t, gdbtest.Tool(t, "java"), args...)
 			want := wanted(t, p)
 			frames := withVariables(t, p.PID)

@@ -1,6 +1,7 @@
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.*;
+import java.util.stream.Collectors;
 
 /**
  * Variables of all kinds in frames that wait. What they are is printed first, as "name value" with
@@ -99,7 +100,7 @@ public class Values {
         Throwable problem = new IllegalStateException("no such key");
         List<Object> list = new ArrayList<>(Arrays.asList(1, 2, null));
         List<Object> fixed = Arrays.asList(1, 2);
-        List<Integer> linked = new LinkedList<>(fixed.stream().map(x -> (Integer) x).toList());
+        List<Integer> linked = new LinkedList<>(fixed.stream().map(x -> (Integer) x).collect(Collectors.toList()));
         Map<Object, Object> map = new HashMap<>(), ordered = new LinkedHashMap<>(), sorted = new TreeMap<>(), shared = new ConcurrentHashMap<>();
         for (Map<Object, Object> m : List.of(map, ordered, sorted, shared)) {
             m.put(3, 4);
