@@ -81,7 +81,11 @@ func (t *tasks) onStack(record, object uint64) (list []spot, err error) {
 			return list, errChunk
 		default:
 			if code.method {
-				list = append(list, spot{pc: t.vm.original(t.Reader, &code.b, a.pc, a.sp)})
+				pc := a.pc
+				if code.handler {
+					pc = t.vm.original(t.Reader, &code.b, pc, a.sp)
+				}
+				list = append(list, spot{pc: pc})
 			}
 			a.sp += 8 * uint64(code.b.Frame)
 			a.pc, _ = t.Word(a.sp - 8)
@@ -115,7 +119,7 @@ const onTheHeap = "the other frames of the virtual thread were on the heap, whic
 // the thread's stack, but on the heap. The return barrier stands in the place of the method that
 // has entered the continuation.
 func (vm *machine) behindBarrier(s *language.Stack) ([]language.Frame, error) {
-	r := &reading{&vmstructs.Reader{Memory: s.Memory, Order: s.Arch.Order}, &vm.threads.heap}
+	r := &reading{Reader: &vmstructs.Reader{Memory: s.Memory, Order: s.Arch.Order}, heap: &vm.threads.heap}
 	sp, ok := outermost(s)
 	if !ok || !r.ready() {
 		return nil, errChunk

@@ -3,6 +3,7 @@ package java
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A virtual thread that is on no carrier has its frames in objects on the heap: chunks. They lie
@@ -82,7 +83,8 @@ func (t *tasks) chunk(object uint64, list []spot) ([]spot, error) {
 	if t.words += end - low; t.words > mostWordsOfAll {
 		return list, errTooMuch
 	}
-	words := make([]byte, 8*(end-low))
+	t.room = slices.Grow(t.room[:0], 8*(end-low))
+	words := t.room[:8*(end-low)]
 	start := object + uint64(helper)&^7
 	if n, _ := t.Memory.ReadMemory(start+8*uint64(low), words); n < len(words) {
 		return list, errChunk
@@ -144,7 +146,10 @@ func (t *tasks) walk(c *chunkFrames, list []spot) ([]spot, error) {
 			return list, fmt.Errorf("%w: there is no code at %#x", errChunk, pc)
 		}
 		if code.method {
-			list = append(list, spot{pc: t.vm.original(t.Reader, &code.b, pc, c.start+8*uint64(own))})
+			if code.handler {
+				pc = t.vm.original(t.Reader, &code.b, pc, c.start+8*uint64(own))
+			}
+			list = append(list, spot{pc: pc})
 		}
 		sp = own + int(code.b.Frame)
 		if own = sp; sp >= c.end-frameRecord {

@@ -90,6 +90,19 @@ type scope struct {
 // stack pointer. If the method is to be taken apart, the frame returns to a handler, and has kept
 // the PC itself.
 func (vm *machine) original(r *vmstructs.Reader, b *vmstructs.Blob, pc, sp uint64) uint64 {
+	if !vm.isHandler(r, b, pc) {
+		return pc
+	}
+	at, ok := r.Number(b.At, vm.compiled.originalPC)
+	if before, is := r.Word(sp + uint64(at)); ok && is && before >= b.Lo && before <= b.Hi {
+		return before
+	}
+	return pc
+}
+
+// isHandler reports whether pc is the one of a handler to which frames of a compiled method return
+// that are to be taken apart.
+func (vm *machine) isHandler(r *vmstructs.Reader, b *vmstructs.Blob, pc uint64) bool {
 	c := &vm.compiled
 	for _, h := range c.handlers {
 		if h.Offset == 0 {
@@ -101,15 +114,11 @@ func (vm *machine) original(r *vmstructs.Reader, b *vmstructs.Blob, pc, sp uint6
 			offset, ok = r.Number(b.At, h)
 			handler = b.At + uint64(offset)
 		}
-		if !ok || handler != pc {
-			continue
-		}
-		at, ok := r.Number(b.At, c.originalPC)
-		if before, is := r.Word(sp + uint64(at)); ok && is && before >= b.Lo && before <= b.Hi {
-			return before
+		if ok && handler == pc {
+			return true
 		}
 	}
-	return pc
+	return false
 }
 
 // immutable returns the address from which the offsets of a compiled method's debug information

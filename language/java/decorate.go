@@ -33,7 +33,7 @@ const unloaded = "code was unloaded, or the process had ended, before the frame 
 // frames adds the frames of a stack, and the names of other code of the machine's. It returns the
 // monitors that the frames have entered.
 func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.Decoration) entered {
-	of := &contents{reading: &reading{r, &vm.threads.heap}}
+	of := &contents{reading: &reading{Reader: r, heap: &vm.threads.heap}}
 	if (s.Locals || !s.FramesAlone) && of.ready() {
 		of.variables = s.Locals
 		if !s.FramesAlone {

@@ -51,6 +51,7 @@ type machine struct {
 	decoded compilations
 	named   atomic.Pointer[name] // the last name of code that was read, nil for none
 	threads *threads
+	pages   spare
 }
 
 // release returns the release of Java that a virtual machine is of; 0 if that is not known.

@@ -170,7 +170,7 @@ func FuzzMonitors(f *testing.F) {
 				Fields: map[string]vmstructs.Field{"BasicObjectLock::_obj": at(8, 8)},
 				Types:  map[string]vmstructs.Type{"BasicObjectLock": {Size: 16}},
 			}
-			r := &reading{vmstructs.NewReader(image(data), binary.LittleEndian), &heap{tables: vm.tables}}
+			r := &reading{Reader: vmstructs.NewReader(image(data), binary.LittleEndian), heap: &heap{tables: vm.tables}}
 			of := &contents{reading: r, monitors: entered{}}
 			vm.interpretedMonitors(of, imageAt+uint64(fp))
 			p := &compiledPlace{vm: vm, r: r, arch: amd64.Arch, blob: &vmstructs.Blob{At: imageAt}, sp: imageAt}

@@ -41,6 +41,7 @@ type fieldKey struct {
 type reading struct {
 	*vmstructs.Reader
 	*heap
+	names map[uint64]string // what classes are called; nil if that is not kept
 }
 
 // word reads a pointer in a structure of the virtual machine. It tries the names by which releases
@@ -248,10 +249,23 @@ func (r *reading) bytes(addr uint64, n int) []byte {
 	return b
 }
 
+// mostNames bounds the names of classes that are kept in one look.
+const mostNames = 1 << 14
+
 // className returns the name of a class as the virtual machine has it: "java/lang/Thread".
 func (r *reading) className(class uint64) string {
+	if text, known := r.names[class]; known {
+		return text
+	}
 	name, _ := r.word(class, "Klass::_name")
-	return r.symbol(name)
+	text := r.symbol(name)
+	if r.names != nil && class != 0 {
+		if len(r.names) == mostNames {
+			clear(r.names)
+		}
+		r.names[class] = text
+	}
+	return text
 }
 
 // maxSupers bounds the classes from which a class is derived.

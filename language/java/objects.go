@@ -11,24 +11,16 @@ import (
 // at a process.
 type objects struct {
 	*reading
-	names map[uint64]string
 	bases map[fieldKey]uint64
 }
 
 func newObjects(r *reading) *objects {
-	return &objects{r, map[uint64]string{}, map[fieldKey]uint64{}}
+	r.names = map[uint64]string{}
+	return &objects{r, map[fieldKey]uint64{}}
 }
 
 // class returns the name of an object's class.
-func (o *objects) class(object uint64) string {
-	class := o.classOf(object)
-	name, known := o.names[class]
-	if !known {
-		name = o.className(class)
-		o.names[class] = name
-	}
-	return name
-}
+func (o *objects) class(object uint64) string { return o.className(o.classOf(object)) }
 
 // base returns the class of that name from which an object's class is derived; 0 if there is none.
 func (o *objects) base(object uint64, name string) uint64 {

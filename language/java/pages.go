@@ -1,42 +1,103 @@
 package java
 
-import "github.com/sfwalk/sfwalk/target"
+import (
+	"sync"
+
+	"github.com/sfwalk/sfwalk/target"
+)
 
 // pages are what was read of a memory in one look at it: objects lie near each other, and each read
-// of a process is a system call.
+// of a process is a system call. It is not safe for concurrent use.
 type pages struct {
 	target.Memory
-	known map[uint64][]byte
-	last  uint64 // the page that was asked for last
-	page  []byte
+	known map[uint64][]byte // by address: up to pagesSize bytes
+	last  uint64            // what was asked for last
+	data  []byte
+
+	rooms []*[roomSize]byte // all memory for pages
+	used  int               // bytes of it
 }
 
 const (
-	pageSize  = 1 << 12
-	mostPages = 1 << 14
+	pagesSize = 4 << 12 // are read at once
+	mostPages = 1 << 12 // times pagesSize
+	roomSize  = 1 << 20
 )
 
-// ReadMemory implements [target.Memory].
-func (m *pages) ReadMemory(addr uint64, p []byte) (int, error) {
-	at := addr &^ (pageSize - 1)
-	if addr+uint64(len(p)) > at+pageSize || at == 0 {
-		return m.Memory.ReadMemory(addr, p)
+// spare are pages that nobody reads. The process is looked at twice, the second time while it is
+// held: then there need be no new memory for the pages.
+type spare struct {
+	mu    sync.Mutex
+	pages *pages // nil for none
+}
+
+// of returns pages of a memory, of which none is read yet.
+func (s *spare) of(m target.Memory) *pages {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pages
+	if s.pages = nil; p == nil {
+		p = &pages{known: map[uint64][]byte{}}
 	}
-	if at != m.last {
-		page, known := m.known[at]
+	p.Memory = m
+	return p
+}
+
+// free says that p is not read any more.
+func (s *spare) free(p *pages) {
+	p.Memory = nil
+	p.forget()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages = p
+}
+
+func (m *pages) forget() {
+	clear(m.known)
+	m.last, m.data, m.used = 0, nil, 0
+}
+
+// room returns memory for some pages.
+func (m *pages) room() []byte {
+	i, at := m.used/roomSize, m.used%roomSize
+	if i == len(m.rooms) {
+		m.rooms = append(m.rooms, new([roomSize]byte))
+	}
+	m.used += pagesSize
+	return m.rooms[i][at : at+pagesSize : at+pagesSize]
+}
+
+// ReadMemory implements [target.Memory].
+func (m *pages) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	for n < len(p) {
+		at := addr + uint64(n)
+		got := 0
+		if at >= addr {
+			got = copy(p[n:], m.from(at))
+		}
+		if n += got; got == 0 { // there may be more behind what cannot be read
+			more, err := m.Memory.ReadMemory(at, p[n:])
+			return n + more, err
+		}
+	}
+	return n, nil
+}
+
+// from returns the bytes from an address on, as far as they were read together.
+func (m *pages) from(addr uint64) []byte {
+	at := addr &^ (pagesSize - 1)
+	if at != m.last || m.data == nil {
+		data, known := m.known[at]
 		if !known {
 			if len(m.known) == mostPages {
-				clear(m.known)
+				m.forget()
 			}
-			page = make([]byte, pageSize)
-			n, _ := m.Memory.ReadMemory(at, page)
-			page = page[:n]
-			m.known[at] = page
+			data = m.room()
+			n, _ := m.Memory.ReadMemory(at, data)
+			data = data[:n]
+			m.known[at] = data
 		}
-		m.last, m.page = at, page
+		m.last, m.data = at, data
 	}
-	if addr-at+uint64(len(p)) > uint64(len(m.page)) {
-		return m.Memory.ReadMemory(addr, p)
-	}
-	return copy(p, m.page[addr-at:]), nil
+	return m.data[min(addr-at, uint64(len(m.data))):]
 }

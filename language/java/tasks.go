@@ -32,7 +32,10 @@ type tasks struct {
 	code   map[uint64]code             // by PC
 	stacks map[string][]language.Frame // by their spots
 	frames int
-	words  int // of chunks that were read
+	words  int    // of chunks that were read
+	room   []byte // for the words of one chunk
+	spots  []spot // room for the frames of one thread
+	key    []byte // room for a key of stacks
 	states map[int]string
 	seen   map[uint64]bool
 	list   []language.Task
@@ -43,6 +46,7 @@ type tasks struct {
 type code struct {
 	b       vmstructs.Blob
 	method  bool // it is a compiled method
+	handler bool // the PC is a handler's, to which a method that is to be taken apart returns
 	enters  bool // a thread enters a continuation by it
 	barrier bool // what is behind it is on the heap
 }
@@ -58,8 +62,9 @@ func (vm *machine) newTasks(r *reading) *tasks {
 // Tasks implements [language.Tasker]: the virtual threads. As Java's own dumps do, it lists the
 // ones that the thread containers know, and the ones that run.
 func (vm *machine) Tasks(m target.Memory) ([]language.Task, error) {
-	m = &pages{Memory: m, known: map[uint64][]byte{}}
-	r := &reading{&vmstructs.Reader{Memory: m, Order: vm.arch.Order}, &vm.threads.heap}
+	p := vm.pages.of(m)
+	defer vm.pages.free(p)
+	r := &reading{Reader: &vmstructs.Reader{Memory: p, Order: vm.arch.Order}, heap: &vm.threads.heap}
 	if !r.ready() {
 		return nil, fmt.Errorf("how objects lie in memory is not known")
 	}
@@ -139,7 +144,8 @@ func (t *tasks) parked(x *language.Task, object uint64) {
 	if t.vm.layout == nil || x.State == "NEW" {
 		return
 	}
-	spots, err := t.onHeap(t.follow(object, virtualThread, "cont"), nil)
+	spots, err := t.onHeap(t.follow(object, virtualThread, "cont"), t.spots[:0])
+	t.spots = spots
 	t.fill(x, spots, err)
 }
 
@@ -156,12 +162,13 @@ func (t *tasks) fill(x *language.Task, spots []spot, err error) {
 
 // framesOf returns the frames of a stack. Equal stacks share them.
 func (t *tasks) framesOf(spots []spot) (list []language.Frame) {
-	var key []byte
+	key := t.key[:0]
 	for _, s := range spots {
 		key = binary.LittleEndian.AppendUint64(key, s.pc)
 		key = binary.LittleEndian.AppendUint64(key, s.method)
 		key = binary.LittleEndian.AppendUint64(key, s.bytecode)
 	}
+	t.key = key
 	if known, ok := t.stacks[string(key)]; ok {
 		return known
 	}
@@ -205,6 +212,7 @@ func (t *tasks) codeAt(pc uint64) code {
 		if err == nil {
 			name := t.vm.nameOf(t.Reader, &b)
 			c = code{b: b, method: name == "nmethod" || name == "native nmethod"}
+			c.handler = c.method && t.vm.isHandler(t.Reader, &b, pc)
 			c.enters = c.method && t.vm.enters(t.Reader, &b)
 		} else {
 			c.barrier = t.vm.parked.IsReturnBarrier(t.Reader, &b, pc)

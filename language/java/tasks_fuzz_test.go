@@ -51,7 +51,7 @@ func objectsAt(mem bytesAt, places map[string]uint64) (*machine, *tasks) {
 	x := &vm.threads.heap
 	x.once.Do(func() { x.known = true })
 	x.offsets = map[fieldKey]fieldPlace{}
-	r := &reading{&vmstructs.Reader{Memory: mem, Order: vm.arch.Order}, x}
+	r := &reading{Reader: &vmstructs.Reader{Memory: mem, Order: vm.arch.Order}, heap: x}
 	t := vm.newTasks(r)
 	t.interpreter, t.interpreterBytes = fuzzBase+64, 64
 	for name, word := range places {

@@ -47,7 +47,7 @@ func newThreads(t *vmstructs.Tables, m *target.Module) *threads {
 // tell says what the virtual machine knows of a thread, nil if it knows nothing. has are the
 // monitors that the thread's frames have entered.
 func (x *threads) tell(memory *vmstructs.Reader, s *language.Stack, has entered) *language.Thread {
-	r := &reading{memory, &x.heap}
+	r := &reading{Reader: memory, heap: &x.heap}
 	sp, ok := outermost(s)
 	if !ok || !r.ready() {
 		return nil

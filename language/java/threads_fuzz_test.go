@@ -85,7 +85,7 @@ func FuzzThreads(f *testing.F) {
 		bounds.Hold(t, 1<<20+100*len(data), func() {
 			x := newThreads(tables, nil)
 			s := &language.Stack{Arch: a, Memory: mem}
-			r := &reading{vmstructs.NewReader(mem, a.Order), &x.heap}
+			r := &reading{Reader: vmstructs.NewReader(mem, a.Order), heap: &x.heap}
 			if !r.ready() {
 				return
 			}

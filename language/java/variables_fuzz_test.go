@@ -156,7 +156,7 @@ func FuzzValues(f *testing.F) {
 			h.tables.Fields[name] = vmstructs.Field{Offset: uint64(data[1+i%(choice-1)]&15) * 8, Size: 4}
 		}
 		bounds.Hold(t, 1<<22+100*len(data), func() {
-			r := &reading{vmstructs.NewReader(bytesAt(data[choice:]), binary.LittleEndian), h}
+			r := &reading{Reader: vmstructs.NewReader(bytesAt(data[choice:]), binary.LittleEndian), heap: h}
 			for _, descriptor := range []string{"I", "J", "D", "C", "[I", "[[Ljava/lang/Object;", "La/B;"} {
 				text := r.variable(descriptor, content{bits: fuzzBase})
 				if len(text) > 8*mostValue {

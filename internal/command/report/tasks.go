@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -58,7 +59,7 @@ func TasksOf(s Source, flags *Flags) (*Document, error) {
 		return nil, err
 	}
 	flags.Kept.keepTasks(lists)
-	frames := 0
+	frames, shared := 0, map[*language.Frame][]TaskFrame{} // by the first: thousands of tasks may have the same frames
 	for i, list := range lists {
 		if list.Error != "" {
 			warnings = append(warnings, fmt.Sprintf("some tasks of %s are missing: %s", list.Language, list.Error))
@@ -73,11 +74,12 @@ func TasksOf(s Source, flags *Flags) (*Document, error) {
 			for _, id := range t.AwaitedBy {
 				x.AwaitedBy = append(x.AwaitedBy, address.At(id))
 			}
-			for level, f := range t.Frames {
-				if flags.MaxFrames > 0 && level == flags.MaxFrames {
-					break
+			if n := len(t.Frames); n > 0 {
+				x.Frames = shared[&t.Frames[0]]
+				if n = min(n, cmp.Or(flags.MaxFrames, n)); len(x.Frames) != n {
+					x.Frames = taskFrames(t.Frames[:n])
+					shared[&t.Frames[0]] = x.Frames
 				}
-				x.Frames = append(x.Frames, TaskFrame{level, f.Function, f.File, f.Line, f.Kind})
 			}
 			frames += len(x.Frames)
 			doc.Tasks = append(doc.Tasks, x)
@@ -86,6 +88,15 @@ func TasksOf(s Source, flags *Flags) (*Document, error) {
 	finish(s, doc)
 	doc.Warnings = append(s.Warnings(), warnings...)
 	return doc, nil
+}
+
+func taskFrames(list []language.Frame) []TaskFrame {
+	frames := make([]TaskFrame, len(list))
+	for level := range list {
+		f := &list[level]
+		frames[level] = TaskFrame{level, f.Function, f.File, f.Line, f.Kind}
+	}
+	return frames
 }
 
 // mostHeld is how long a process may be held while its tasks are read.

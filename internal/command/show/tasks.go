@@ -57,6 +57,9 @@ type taskTree struct {
 	tasks   []report.Task
 	awaited [][]int // the tasks for which each one waits, by index
 	roots   []int   // for which no other task waits
+
+	stacks map[string]int            // the numbers of stacks, by their texts
+	shared map[*report.TaskFrame]int // the same by their first frames
 }
 
 // newTaskTree lays tasks out. A task for which several wait is below each of them.
@@ -65,7 +68,7 @@ func newTaskTree(tasks []report.Task) *taskTree {
 		runtime int
 		id      uint64
 	}
-	t, at := &taskTree{tasks: tasks, awaited: make([][]int, len(tasks))}, map[key]int{}
+	t, at := &taskTree{tasks: tasks, awaited: make([][]int, len(tasks)), stacks: map[string]int{}, shared: map[*report.TaskFrame]int{}}, make(map[key]int, len(tasks))
 	for i := range tasks {
 		at[key{tasks[i].Runtime, tasks[i].ID.V}] = i
 	}
@@ -101,11 +104,11 @@ const mostTaskDepth = 64
 
 // taskGroups prints tasks that stand below one other, which path leads to.
 func (p *textPrinter) taskGroups(t *taskTree, list []int, depth int, printed []bool, path map[int]bool) {
-	groups, order := map[string][]int{}, []string{}
+	groups, order := map[equalTask][]int{}, []equalTask{}
 	for _, i := range list {
-		key := strconv.Itoa(i)
+		key := equalTask{alone: i + 1}
 		if len(t.awaited[i]) == 0 {
-			key = equalTasks(&t.tasks[i])
+			key = t.equal(&t.tasks[i])
 		}
 		if groups[key] == nil {
 			order = append(order, key)
@@ -149,14 +152,38 @@ func (p *textPrinter) taskGroups(t *taskTree, list []int, depth int, printed []b
 	}
 }
 
-// equalTasks is the same text for tasks that are printed once.
-func equalTasks(t *report.Task) string {
+// equalTask is the same for tasks that are printed once.
+type equalTask struct {
+	runtime, tid       int
+	kind, state, wrong string
+	stack              int // a number for equal frames
+	alone              int // of a task that is printed by itself, its index and 1
+}
+
+func (t *taskTree) equal(x *report.Task) equalTask {
+	return equalTask{runtime: x.Runtime, tid: x.TID, kind: x.Kind, state: x.State, wrong: x.Error, stack: t.stack(x.Frames)}
+}
+
+// stack returns the number of frames. Thousands of tasks may share theirs.
+func (t *taskTree) stack(frames []report.TaskFrame) int {
+	if len(frames) == 0 {
+		return 0
+	}
+	if n := t.shared[&frames[0]]; n != 0 {
+		return n
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s %s %d %s", t.Runtime, t.Kind, t.State, t.TID, t.Error)
-	for _, f := range t.Frames {
+	for i := range frames {
+		f := &frames[i]
 		fmt.Fprintf(&b, "\n%s\x00%s\x00%d", f.Function, f.File, f.Line)
 	}
-	return b.String()
+	n := t.stacks[b.String()]
+	if n == 0 {
+		n = len(t.stacks) + 1
+		t.stacks[b.String()] = n
+	}
+	t.shared[&frames[0]] = n
+	return n
 }
 
 // taskHeading prints `asyncio task "main" [waiting] on thread 4242`.
