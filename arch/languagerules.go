@@ -68,4 +68,13 @@ type JavaInterpreter struct {
 	Method   trad.Reg // the method, while its frame is made: rmethod, rbx
 	Sender   trad.Reg // the caller's stack pointer, until it is saved in the frame: r13; NoReg if releases differ
 	Thread   trad.Reg // the thread's record, in all code that the virtual machine makes: r15_thread
+
+	// SenderSlot is where an interpreted frame has saved Sender, in words from its frame pointer on,
+	// if the virtual machine's tables do not say, as of JDK 8 and on arm64:
+	// frame::interpreter_frame_sender_sp_offset.
+	SenderSlot int64
+	// Between is how many words an interpreted frame has between its method and its variables'
+	// place, from JDK 9 on: frame::interpreter_frame_locals_offset is -4-Between. The bytecode's
+	// place comes next.
+	Between int
 }

@@ -56,7 +56,7 @@ func (t *tasks) onStack(record, object uint64) (list []spot, err error) {
 		switch code := t.codeAt(a.pc); {
 		case a.pc-1-t.interpreter < t.interpreterBytes:
 			method, ok := t.Word(a.fp - 8*-methodSlot)
-			bytecode, is := t.Word(a.fp - 8*-bytecodeSlot)
+			bytecode, is := t.Word(a.fp - 8*uint64(-t.vm.slots.bytecode))
 			sender, has := t.Word(a.fp - 8)
 			if !ok || !is || !has || a.fp < a.sp {
 				return list, errChunk

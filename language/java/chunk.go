@@ -128,8 +128,8 @@ func (t *tasks) walk(c *chunkFrames, list []spot) ([]spot, error) {
 		if pc-1-t.interpreter < t.interpreterBytes {
 			fp, ok := c.distance(sp-frameRecord, sp-frameRecord)
 			method, is := c.word(fp + methodSlot)
-			bytecode, has := c.word(fp + bytecodeSlot)
-			locals, bounded := c.distance(fp+localsSlot, fp)
+			bytecode, has := c.word(fp + t.vm.slots.bytecode)
+			locals, bounded := c.distance(fp+t.vm.slots.locals, fp)
 			sender, known := c.distance(fp+senderSlot, fp)
 			if !ok || !is || !has || !bounded || !known || fp < sp || sender <= fp {
 				return list, errChunk

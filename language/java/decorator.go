@@ -32,7 +32,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	defer r.Free()
 	vm := &machine{module: m, arch: p.Arch, threads: newThreads(t, m)}
 	vm.threads.colourVaries = p.Arch.JavaColours
-	if vm.layout, err = layOut(t, release(r, t)); err != nil {
+	if vm.layout, err = layOut(t, p.Arch, release(r, t)); err != nil {
 		vm.layout = nil
 		err = fmt.Errorf("there are none, but what threads are called and wait for: %w", err)
 	}

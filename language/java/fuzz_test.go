@@ -43,6 +43,7 @@ func small() *machine {
 		method: at(0, 8), pcs: at(8, 4), pcsEnd: at(12, 4), scopes: at(16, 4), metadata: at(20, 4),
 		pcDesc: 8, pcOffset: at(0, 4), pcScope: at(4, 4), least: 1,
 	}
+	l.slots = slotsOf(amd64.Arch, 17)
 	return &machine{layout: l}
 }
 

@@ -7,13 +7,25 @@ import (
 	"github.com/sfwalk/sfwalk/language"
 )
 
-// The slots of an interpreted frame, words from the frame pointer on. They are the same on amd64
-// and arm64, and in all releases but for the bytecode's.
-const (
-	methodSlot      = -3
-	bytecodeSlot    = -8
-	bytecodeSlotOf8 = -7
-)
+// methodSlot is where an interpreted frame has its method, in words from its frame pointer on.
+const methodSlot = -3
+
+// slotsOfFrame are where an interpreted frame has more, in words from its frame pointer on.
+type slotsOfFrame struct {
+	// locals says where the variables are: an address, or, from JDK 21 on, a distance in words from
+	// the frame pointer.
+	locals   int
+	bytecode int // the address of the bytecode that runs, as it was at the last call
+}
+
+// slotsOf returns the slots of a release on a processor.
+func slotsOf(a *arch.Arch, release int) slotsOfFrame {
+	between := 2 // of 8, on all processors
+	if j := a.JavaInterpreter; j != nil && release != 8 {
+		between = j.Between
+	}
+	return slotsOfFrame{methodSlot - 1 - between, methodSlot - 2 - between}
+}
 
 // interpretedFrame returns the frame of Java for which an interpreted frame stands; nil if the
 // interpreter is in no method there. placed reports whether the place in the method is known.
@@ -68,10 +80,8 @@ func (vm *machine) bytecode(r *vmstructs.Reader, a *arch.Arch, f *frame.Frame, m
 			return int32(v.Bits - m.codes)
 		}
 	}
-	for _, slot := range [...]int{bytecodeSlot, bytecodeSlotOf8} {
-		if at, ok := r.Word(fp - 8*uint64(-slot)); ok && at-m.codes < m.size {
-			return int32(at - m.codes)
-		}
+	if at, ok := r.Word(fp - 8*uint64(-vm.slots.bytecode)); ok && at-m.codes < m.size {
+		return int32(at - m.codes)
 	}
 	return -2
 }

@@ -1,6 +1,7 @@
 package java
 
 import (
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 )
 
@@ -33,7 +34,7 @@ type layout struct {
 	tablesOf  tablesLayout
 	locations locations
 	oops      vmstructs.Field // where a compiled method has its references
-	is8       bool            // the release is JDK 8
+	slots     slotsOfFrame    // of interpreted frames
 }
 
 // compiledLayout says where a compiled method, an nmethod, has its debug information. Which of
@@ -58,7 +59,7 @@ type compiledLayout struct {
 }
 
 // layOut takes what is needed from the tables of a release.
-func layOut(t *vmstructs.Tables, release int) (*layout, error) {
+func layOut(t *vmstructs.Tables, a *arch.Arch, release int) (*layout, error) {
 	n := vmstructs.Needed{Tables: t}
 	l := &layout{tables: t, blobs: n.CodeCache(), code: n.Interpreter(), parked: n.Continuations()}
 	l.constMethod, l.access = n.Field("Method::_constMethod"), n.Number("Method::_access_flags")
@@ -90,7 +91,7 @@ func layOut(t *vmstructs.Tables, release int) (*layout, error) {
 	if release >= 20 {
 		l.compiled.least = 1
 	}
-	l.tablesOf, l.locations, l.is8 = layOutTables(t), layOutLocations(t), release == 8
+	l.tablesOf, l.locations, l.slots = layOutTables(t), layOutLocations(t), slotsOf(a, release)
 	if l.oops = t.Fields["nmethod::_oops_offset"]; l.oops.Size == 0 {
 		l.oops = t.Fields["CodeBlob::_data_offset"] // from 23 on
 	}

@@ -147,7 +147,7 @@ func lookAt(t *testing.T, pid, tid int) (l look) {
 			}
 			l.physical = append(l.physical, fmt.Sprintf("#%d %#x %s%s", level, f.PC(), f.Sniffer(), note))
 			if d == nil || d.At[level] == nil {
-				l.leaf = l.leaf || level > 0 && len(l.frames) == 0 && s.Frames[level-1].Type() == frame.SignalTrampoline
+				l.leaf = l.leaf || level > 0 && len(l.frames) == 0 && s.Frames[level-1].Type() == frame.SigTramp
 				continue
 			}
 			first := len(l.frames) == 0

@@ -41,22 +41,12 @@ type interpretedSlots struct {
 	first uint64
 }
 
-// localsSlot is where an interpreted frame says where its variables are, in words from the frame
-// pointer on: an address, or, from JDK 21 on, a distance in words from the frame pointer.
-const (
-	localsSlot    = -7
-	localsSlotOf8 = -6
-)
-
 // mostDistance bounds the distance of an interpreted frame's variables from it, in words.
 const mostDistance = 1 << 20
 
-// interpretedAt returns the variables of the interpreted frame with this frame pointer.
-func interpretedAt(r *vmstructs.Reader, fp uint64, is8 bool) (s *interpretedSlots, ok bool) {
-	slot := localsSlot
-	if is8 {
-		slot = localsSlotOf8
-	}
+// interpretedAt returns the variables of the interpreted frame with this frame pointer, which says
+// in its slot where they are.
+func interpretedAt(r *vmstructs.Reader, fp uint64, slot int) (s *interpretedSlots, ok bool) {
 	first, ok := r.Word(fp - 8*uint64(-slot))
 	if first < mostDistance {
 		first = fp + 8*first

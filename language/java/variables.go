@@ -106,7 +106,7 @@ func (vm *machine) tail(r *vmstructs.Reader, m *method) []byte {
 
 // interpretedVariables adds the variables of an interpreted frame with this frame pointer.
 func (vm *machine) interpretedVariables(r *reading, m *method, bci int32, fp uint64, x *language.Frame) {
-	if from, ok := interpretedAt(r.Reader, fp, vm.is8); ok {
+	if from, ok := interpretedAt(r.Reader, fp, vm.slots.locals); ok {
 		x.Args, x.Locals = vm.variables(r, m, bci, from)
 	}
 }

@@ -1,15 +1,13 @@
 package hotspot
 
 import (
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-const (
-	senderSP  = "frame::interpreter_frame_sender_sp_offset"
-	senderOf8 = -1 // JDK 8 does not tell it
-)
+const senderSP = "frame::interpreter_frame_sender_sp_offset"
 
 // machine says where a process's Java virtual machine has its code.
 type machine struct {
@@ -41,20 +39,22 @@ func newMachine(q *frame.Query) *machine {
 	if a.PtrSize != 8 || a.FrameRecord != 16 || a.SPFromCFA != 0 {
 		return &machine{why: otherFrames}
 	}
-	vm := layOut(t)
+	vm := layOut(t, a)
 	vm.compiledOthers = others(a)
 	vm.interpretedOthers = others(a, trad.RegRule{Reg: a.SP, Rule: trad.Rule{Kind: trad.Saved, Off: int32(a.PtrSize)*int32(vm.sender) - a.FrameRecord}})
 	return vm
 }
 
 // layOut takes the needed offsets and sizes from the tables.
-func layOut(t *vmstructs.Tables) *machine {
+func layOut(t *vmstructs.Tables, a *arch.Arch) *machine {
 	needed := vmstructs.Needed{Tables: t}
 	vm := &machine{blobs: needed.CodeCache(), code: needed.Interpreter(), virtual: needed.Continuations()}
 	var ok bool
-	if vm.sender, ok = t.Constants[senderSP]; !ok && t.Is8() {
-		vm.sender = senderOf8
-	} else if !ok {
+	switch vm.sender, ok = t.Constants[senderSP]; {
+	case ok:
+	case a.JavaInterpreter != nil:
+		vm.sender = a.JavaInterpreter.SenderSlot
+	default:
 		needed.Lacks(senderSP)
 	}
 	if err := needed.Err(); err != nil {
