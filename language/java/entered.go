@@ -27,23 +27,12 @@ func (e entered) level(object uint64) int {
 	return -1
 }
 
-// monitorsSlot is where an interpreted frame says where its newest monitor is, in words from the
-// frame pointer on: an address, or, from JDK 21 on, a distance in words from the frame pointer. The
-// monitors end at the slot itself.
-const (
-	monitorsSlot    = -9
-	monitorsSlotOf8 = -8
-)
-
 // mostEntered bounds the monitors that one frame has entered.
 const mostEntered = 1 << 8
 
 // interpretedMonitors adds the monitors of the interpreted frame with this frame pointer.
 func (vm *machine) interpretedMonitors(of *contents, fp uint64) {
-	slot := fp - 8*-monitorsSlot
-	if vm.is8 {
-		slot = fp - 8*-monitorsSlotOf8
-	}
+	slot := fp - 8*uint64(-vm.slots.monitors)
 	size := vm.tables.Types["BasicObjectLock"].Size
 	object, has := vm.tables.Fields["BasicObjectLock::_obj"]
 	first, ok := of.Word(slot)

@@ -166,7 +166,10 @@ func FuzzMonitors(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, fp uint16, is8 bool) {
 		bounds.Hold(t, 1<<20+64*len(data), func() {
 			vm := small()
-			vm.is8, vm.compiled.least = is8, 1
+			vm.slots, vm.compiled.least = slotsOf(amd64.Arch, 17), 1
+			if is8 {
+				vm.slots = slotsOf(amd64.Arch, 8)
+			}
 			vm.tables = &vmstructs.Tables{
 				Fields: map[string]vmstructs.Field{"BasicObjectLock::_obj": at(8, 8)},
 				Types:  map[string]vmstructs.Type{"BasicObjectLock": {Size: 16}},

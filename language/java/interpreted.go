@@ -16,6 +16,9 @@ type slotsOfFrame struct {
 	// the frame pointer.
 	locals   int
 	bytecode int // the address of the bytecode that runs, as it was at the last call
+	// monitors says where the newest monitor is, as locals does. The monitors end at the slot
+	// itself.
+	monitors int
 }
 
 // slotsOf returns the slots of a release on a processor.
@@ -24,7 +27,8 @@ func slotsOf(a *arch.Arch, release int) slotsOfFrame {
 	if j := a.JavaInterpreter; j != nil && release != 8 {
 		between = j.Between
 	}
-	return slotsOfFrame{methodSlot - 1 - between, methodSlot - 2 - between}
+	locals := methodSlot - 1 - between
+	return slotsOfFrame{locals, locals - 1, locals - 2}
 }
 
 // interpretedFrame returns the frame of Java for which an interpreted frame stands; nil if the
