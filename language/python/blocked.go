@@ -1,7 +1,7 @@
 package python
 
 import (
-	"path"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -47,32 +47,19 @@ func method(f *language.Frame) string { return f.Function[strings.LastIndexByte(
 // blocked returns for what a thread of an interpreter waits that is in futex(2).
 func (r *interpreter) blocked(o *objects, s *language.Stack, interp uint64, groups []language.Group, frames []language.Frame, futex arch.Futex) (x language.Lock, lock lock, ok bool) {
 	lock, ok = o.waitedLock(s, groups, futex.Word)
-	outside := 0
-	for outside < min(len(frames), mostInside) && isLibrary(frames[outside].File) {
-		outside++
-	}
-	for i := outside - 1; i >= 0; i-- {
-		f := &frames[i]
-		for j := range blockers {
-			b := &blockers[j]
-			if !strings.HasSuffix(f.File, b.file) || !strings.Contains(" "+b.methods+" ", " "+method(f)+" ") {
-				continue
-			}
-			self := o.variable(f, "self")
-			if self == 0 || !o.isInstance(self, b.class) || !o.waitsInside(b, self, lock.object, &frames[0]) {
-				continue
-			}
-			x = language.Lock{Kind: b.kind, Address: self, Timed: futex.Timed, Name: o.nameIn(self, frames[i+1:])}
-			switch b.kind {
-			case kindThread:
-				x.Ends = true
-				x.Owner = r.threadIn(o, self, "_ident")
-			case kindImport:
-				x.Owner = r.threadIn(o, self, "owner")
-				x.Name, _ = o.attributeText(self, "name")
-			}
-			return x, lock, true
+	outside := outsideOf(blockers, frames)
+	b, self, at := o.inside(blockers, frames[:outside], func(b *blocker, self uint64) bool { return o.waitsInside(b, self, lock.object, &frames[0]) })
+	if b != nil {
+		x = language.Lock{Kind: b.kind, Address: self, Timed: futex.Timed, Name: o.nameAround(self, frames, at+1, outside)}
+		switch b.kind {
+		case kindThread:
+			x.Ends = true
+			x.Owner = r.threadIn(o, self, "_ident")
+		case kindImport:
+			x.Owner = r.threadIn(o, self, "owner")
+			x.Name, _ = o.attributeText(self, "name")
 		}
+		return x, lock, true
 	}
 	if outside > 0 && method(&frames[0]) == "_shutdown" {
 		if thread := r.ending(o, interp, lock.object, futex.Word); thread != 0 {
@@ -82,22 +69,46 @@ func (r *interpreter) blocked(o *objects, s *language.Stack, interp uint64, grou
 	if !ok {
 		return x, lock, false
 	}
-	// The program's own names say more than the library's.
-	x = r.tell(o, lock, 0, frames[outside:])
-	if x.Name == "" {
-		x.Name = o.nameIn(lock.object, frames[:outside])
-	}
-	x.Timed = futex.Timed
+	x = r.tell(o, lock, 0, nil)
+	x.Timed, x.Name = futex.Timed, o.nameAround(lock.object, frames, 0, outside)
 	return x, lock, true
 }
 
-// isLibrary reports whether a file has methods of blockers.
-func isLibrary(file string) bool {
-	switch path.Base(file) {
-	case "threading.py", "queue.py", "_base.py", "<frozen importlib._bootstrap>":
-		return true
+// nameAround returns by which name frames know an object. The ones from outside on are the
+// program's own, whose names say more than the library's from inside on.
+func (o *objects) nameAround(object uint64, frames []language.Frame, inside, outside int) string {
+	if name := o.nameIn(object, frames[outside:]); name != "" {
+		return name
 	}
-	return false
+	return o.nameIn(object, frames[inside:outside])
+}
+
+// outsideOf returns how many of the innermost frames are of files that have methods of blockers.
+func outsideOf(of []blocker, frames []language.Frame) int {
+	for i := range frames[:min(len(frames), mostInside)] {
+		if !slices.ContainsFunc(of, func(b blocker) bool { return strings.HasSuffix(frames[i].File, b.file) }) {
+			return i
+		}
+	}
+	return min(len(frames), mostInside)
+}
+
+// inside returns the outermost of the objects inside of whose methods the frames are, and which is
+// accepted; and the frame of that method. b is nil if there is none.
+func (o *objects) inside(of []blocker, frames []language.Frame, accepts func(b *blocker, self uint64) bool) (b *blocker, self uint64, at int) {
+	for at = len(frames) - 1; at >= 0; at-- {
+		f := &frames[at]
+		for i := range of {
+			b := &of[i]
+			if !strings.HasSuffix(f.File, b.file) || !strings.Contains(" "+b.methods+" ", " "+method(f)+" ") {
+				continue
+			}
+			if self := o.variable(f, "self"); self != 0 && o.isInstance(self, b.class) && accepts(b, self) {
+				return b, self, at
+			}
+		}
+	}
+	return nil, 0, 0
 }
 
 // waitsInside reports whether a thread that waits for a lock, 0 for none, waits for an object.

@@ -205,6 +205,7 @@ func (t *tasks) read(object uint64) (x found, err error) {
 	x.Task = language.Task{ID: object, Name: t.o.taskName(name), Thread: t.threadOf(object)}
 	x.waits = waits
 	t.runs(&x, coroutine, asyncioTask, waits != 0)
+	t.waitsFor(&x)
 	return x, nil
 }
 
@@ -310,6 +311,9 @@ func (t *tasks) awaitedBy() {
 		x := &t.list[i]
 		if x.waits != 0 {
 			t.futures(x.waits, 0, func(task int) { link(i, task) })
+			if t.debug == nil {
+				t.helped(x, func(task int) { link(i, task) })
+			}
 		}
 		if x.Kind == asyncioTask {
 			for _, parent := range t.parents(x.ID) {
@@ -321,8 +325,8 @@ func (t *tasks) awaitedBy() {
 	}
 }
 
-// futures calls do with the tasks to which a future leads: the future itself, or
-// the ones that asyncio.gather has put together.
+// futures calls do with the tasks to which a future leads: the future itself, or the ones that
+// asyncio.gather has put together, up to 3.13 also the one that asyncio.shield has put it around.
 func (t *tasks) futures(future uint64, depth int, do func(task int)) {
 	if i, ok := t.at[future]; ok {
 		do(i)
@@ -330,7 +334,15 @@ func (t *tasks) futures(future uint64, depth int, do func(task int)) {
 	}
 	o := t.o
 	c, err := o.typeOf(future)
-	if err != nil || depth == mostFutures || c.name != "_GatheringFuture" {
+	if err != nil || depth == mostFutures {
+		return
+	}
+	if t.debug == nil && (c.name == "Future" || c.name == "_asyncio.Future") {
+		if inner := t.shielded(future); inner != 0 {
+			t.futures(inner, depth+1, do)
+		}
+	}
+	if c.name != "_GatheringFuture" {
 		return
 	}
 	children, err := o.attribute(future, "_children")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/language"
 )
 
 // FuzzTasks reads what is in memory as tasks of trio and as greenlets, of each release.
@@ -22,7 +23,7 @@ func FuzzTasks(f *testing.F) {
 		}
 		runs[minor] = r
 		// An object that is its own type, frame, dictionary and list of objects.
-		for _, name := range []string{"frame\x00", "dict\x00", "_thread._local\x00", "coroutine\x00", "member_descriptor\x00"} {
+		for _, name := range []string{"frame\x00", "dict\x00", "_thread._local\x00", "coroutine\x00", "function\x00", "set\x00", "member_descriptor\x00"} {
 			object := make([]byte, 1024)
 			for i := 0; i < len(object); i += 8 {
 				binary.LittleEndian.PutUint64(object[i:], fuzzBase)
@@ -42,6 +43,12 @@ func FuzzTasks(f *testing.F) {
 			_, _ = s.readGreenlet(fuzzBase, 200)
 			_, _ = s.readTrio(fuzzBase)
 			s.ofRun(fuzzBase)
+			x := found{waits: fuzzBase}
+			x.Frames = []language.Frame{{Function: "_wait", File: "asyncio/tasks.py", Place: fuzzBase}}
+			s.helped(&x, func(int) {})
+			x.Frames = []language.Frame{{Function: "Lock.acquire", File: "asyncio/locks.py", Place: fuzzBase}}
+			s.waitsFor(&x)
+			_ = s.shielded(fuzzBase)
 			_ = s.o.eachThreadLocal(fuzzBase, "runner", func(uint64) {})
 			left := 1 << 12
 			_ = s.o.eachLinked(fuzzBase, &left, func(object, _ uint64) { s.add(object, s.readTrio) })

@@ -75,7 +75,7 @@ func holdTasks(t *testing.T, interpreter, program string, but ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told [][4]any
+	var told [][]any
 	if err := json.Unmarshal([]byte(line), &told); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +92,10 @@ func holdTasks(t *testing.T, interpreter, program string, but ...string) {
 		if x[2] != nil {
 			text += fmt.Sprintf("\nawaited by %v", x[2])
 		}
+		if len(x) > 4 && x[4] != nil {
+			y := x[4].([]any)
+			text += fmt.Sprintf("\nwaits for %v %.0f %v", y[0], y[1], y[2])
+		}
 		want = append(want, fmt.Sprintf("%s\nof thread %.0f", text, x[3]))
 	}
 	var got []string
@@ -105,6 +109,9 @@ func holdTasks(t *testing.T, interpreter, program string, but ...string) {
 		}
 		for _, name := range x.awaitedBy {
 			text += "\nawaited by " + name
+		}
+		for _, y := range x.task.Waits {
+			text += fmt.Sprintf("\nwaits for %s %d %s", y.Kind, y.Address, y.Name)
 		}
 		if x.task.State != "waiting" || x.task.Early != "" {
 			t.Errorf("%+v", x.task)

@@ -6,6 +6,9 @@ import os
 import sys
 
 
+objects = {}  # for which tasks wait, by their names
+
+
 async def leaf():
     await asyncio.sleep(1000)
 
@@ -62,6 +65,36 @@ async def shielded():
     await asyncio.shield(asyncio.create_task(leaf(), name="in shield"))
 
 
+async def limited():
+    await asyncio.wait_for(asyncio.create_task(leaf(), name="in wait_for"), 1000)
+
+
+async def locks(lock):
+    async with lock:
+        pass
+
+
+async def waits_for_event():
+    await event.wait()
+
+
+async def puts(where):
+    await where.put(1)
+
+
+async def notified(condition):
+    async with condition:
+        await condition.wait_for(lambda: False)
+
+
+async def joins():
+    await full.join()
+
+
+async def takes(semaphore):
+    await semaphore.acquire()
+
+
 async def grouped():
     async with asyncio.TaskGroup() as group:
         group.create_task(middle(1), name="group-1")
@@ -101,8 +134,18 @@ def frames(coroutine):
 
 
 async def main():
+    global event, full
+    event, full, lock, condition = asyncio.Event(), asyncio.Queue(1), asyncio.Lock(), asyncio.Condition()
+    queued, semaphore = asyncio.Queue(), asyncio.BoundedSemaphore(1)
+    await lock.acquire()
+    await semaphore.acquire()
+    await full.put(0)
+    objects.update({"queue": ["Queue", id(queued), "q"], "locks": ["Lock", id(lock), "lock"], "waits_for_event": ["Event", id(event), "event"],
+        "puts": ["Queue", id(full), "where"], "joins": ["Queue", id(full), "full"], "notified": ["Condition", id(condition), "condition"],
+        "takes": ["Semaphore", id(semaphore), "semaphore"]})
     made = [asyncio.create_task(f, name=f.__name__) for f in (
-        queue(asyncio.Queue()), holds_generator(), by_class(), shielded(), gathers(), leaf(), leaf())]
+        queue(queued), holds_generator(), by_class(), shielded(), gathers(), leaf(), leaf(),
+        limited(), locks(lock), waits_for_event(), puts(full), notified(condition), joins(), takes(semaphore))]
     made.append(asyncio.create_task(iterates(), name="iterates"))
     made.append(asyncio.create_task(ends(), name="ends"))
     if hasattr(asyncio, "TaskGroup"):
@@ -114,14 +157,15 @@ async def main():
 
 
 def tell():
-    waits = {"group-1": "grouped", "group-2": "grouped", "of gather": "gathers"}
+    waits = {"group-1": "grouped", "group-2": "grouped", "of gather": "gathers",
+        "queue": "Task-1", "in shield": "shielded", "in wait_for": "limited"}
     if sys.version_info >= (3, 14):  # a task notes who waits for it, also in a group whose block goes on
-        waits.update({"queue": "Task-1", "in shield": "shielded", "of busy": "busy"})
+        waits.update({"of busy": "busy"})
     told = []
     for task in asyncio.all_tasks():
         name = task.get_name()
         thread = os.getpid() if sys.version_info >= (3, 11) else 0  # earlier, threads lack the system's ID
-        told.append([name, frames(task.get_coro()), waits.get(name), thread])
+        told.append([name, frames(task.get_coro()), waits.get(name), thread, objects.get(name)])
     print("ready")
     print(json.dumps(told), flush=True)
 
