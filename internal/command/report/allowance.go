@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/language"
 )
 
 const (
@@ -77,6 +78,9 @@ type share struct {
 	text   int // bytes that were taken, and are not written
 	spent  bool
 	cut    bool // a frame was not shown
+
+	languages int // frames of languages that were taken
+	ahead     int // bytes that were taken for such frames, before they are written
 }
 
 func (a *allowance) Share() share { return share{of: a} }
@@ -102,8 +106,32 @@ func (s *share) Has(level int) bool {
 	return !s.cut
 }
 
-// Wrote takes the text of the last frame off the allowance, bytes.
+// fit returns how many of a language's frames the thread may have, all of which stand at one level.
+// It takes them off the allowance, each with its text and each bytes.
+func (s *share) fit(frames []language.Placed, each int) int {
+	if s == nil || s.of == nil {
+		return len(frames)
+	}
+	for i := range frames {
+		if s.languages >= LeastFrames && (s.of.text.Load() < s.of.first || s.of.frames.Add(-1) < 0) {
+			return i
+		}
+		s.languages++
+		text := each + textOfLanguage(&frames[i].Frame)
+		s.take(text)
+		s.ahead += text
+	}
+	return len(frames)
+}
+
+// Wrote takes the text of the last frame off the allowance, bytes, with the text of the frames of
+// languages there.
 func (s *share) Wrote(text int) {
+	s.take(text - s.ahead)
+	s.ahead = 0
+}
+
+func (s *share) take(text int) {
 	if s.of == nil {
 		return
 	}
@@ -161,8 +189,19 @@ func (w *Flags) mostText(size int64) int64 {
 }
 
 // entryText is what a frame without a physical one of its own counts as, bytes of text: its room in
-// memory.
+// memory, or in JSON, beside its names.
 const entryText = 256
+
+// textOfLanguage returns how much text a frame of a language has, bytes.
+func textOfLanguage(f *language.Frame) int {
+	bytes := len(f.Function) + len(f.File) + len(f.Kind)
+	for _, list := range [...][]language.Variable{f.Args, f.Locals} {
+		for i := range list {
+			bytes += len(list[i].Name) + len(list[i].Type) + len(list[i].Value)
+		}
+	}
+	return bytes
+}
 
 // textOf returns how much text the frames of one place have, bytes, about: where they are kept
 // until all are walked.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -86,12 +87,28 @@ func (l *languages) note(tid int, d *language.Decorated) {
 		l.locked[tid] = d.Threads
 	}
 	for _, text := range d.Warnings {
-		if len(l.warned) == mostStackWarnings {
-			l.more++
-			continue
-		}
-		l.warned = append(l.warned, text)
+		l.warn(text)
 	}
+}
+
+// warn keeps a warning about one stack, unless they are too many. The caller has locked l.
+func (l *languages) warn(text string) {
+	if len(l.warned) == mostStackWarnings {
+		l.more++
+		return
+	}
+	l.warned = append(l.warned, text)
+}
+
+// languageLine is what a language's frame takes in a text, bytes, about, beside its names.
+const languageLine = 32
+
+// cutShort notes that frames of a language are left out because the allowance is spent.
+func (l *languages) cutShort(tid int, name string, frames int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.warn(fmt.Sprintf("thread %d: %s: %s %s left out: of all threads together, so many frames or so much text is shown; --max-frames 0 shows all",
+		tid, name, count.Of(frames, "frame"), count.Verb(frames, "is", "are")))
 }
 
 // warnings returns all warnings.
@@ -202,6 +219,16 @@ func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place
 			left--
 		}
 		frames = frames[:min(len(frames), max(left, 0))]
+	}
+	if w.Flags.View.outer == 0 { // else frames further in go again
+		each := languageLine
+		if w.Flags.Sum.Any() || w.Flags.JSON {
+			each = entryText
+		}
+		if n := w.share.fit(frames, each); n < len(frames) {
+			w.languages.cutShort(w.stack.Thread, frames[n].Language, len(frames)-n)
+			frames = frames[:n]
+		}
 	}
 	list = slices.Grow(list, len(frames))
 	for i := range frames {

@@ -85,6 +85,7 @@ type Walker struct {
 	view      *logical.View
 	room      []logical.Frame
 	Allowance *allowance          // shared by all walkers
+	share     *share              // of the stack that is being walked
 	values    *values.Reader      // nil if none are read
 	valued    []values.Shown      // of the stack, by level, as far as they were read
 	trimmed   bool                // around the first values
@@ -247,7 +248,8 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 	}
 	var last *frame.Frame
 	share := w.Allowance.Share()
-	defer func() { share.End() }()
+	w.share = &share
+	defer func() { share.End(); w.share = nil }()
 	for f, err := range w.stack.AllOnce() {
 		if err != nil {
 			out.Error = err.Error()

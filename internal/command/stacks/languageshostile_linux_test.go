@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -205,4 +206,51 @@ func hostileStacks(t *testing.T, pid int, lies func(*language.Stack) (*language.
 		t.Fatalf("%q: %v\n%.2000s", args, err, warnings)
 	}
 	return out, warnings
+}
+
+// TestDecoratorOfManyFrames: a decorator that gives one thread very many frames takes nothing from
+// the stacks of the others, and the user learns what is left out.
+func TestDecoratorOfManyFrames(t *testing.T) {
+	pid, threads := toyTarget(t)
+	deep := 0 // the first thread
+	for _, th := range threads {
+		if deep == 0 || th.tid < deep {
+			deep = th.tid
+		}
+	}
+	frames := make([]language.Frame, 1<<17)
+	for i := range frames {
+		frames[i] = language.Frame{Function: strings.Repeat("f", 200), File: strings.Repeat("g", 400)}
+	}
+	many := func(s *language.Stack) (*language.Decoration, error) {
+		if s.Thread.ID() != deep {
+			return nil, nil
+		}
+		return &language.Decoration{Groups: []language.Group{{Anchor: atFrame(s, 0), Frames: frames}}}, nil
+	}
+	none := func(*language.Stack) (*language.Decoration, error) { return nil, nil }
+	if len(threads) < 2 {
+		t.Fatalf("%d threads", len(threads))
+	}
+	for _, args := range [][]string{{}, {"--merge"}, {"--locals"}} {
+		plain, _ := hostileStacks(t, pid, none, "", args...)
+		out, warnings := hostileStacks(t, pid, many, "", args...)
+		for _, block := range strings.Split(plain, "\n\n") {
+			head, _, _ := strings.Cut(block, "\n")
+			if !strings.Contains(head, strconv.Itoa(deep)) && !strings.Contains(out, block) {
+				t.Errorf("%q: another stack is not as without the decorator:\n%s", args, block)
+			}
+		}
+		if n := strings.Count(out, "[hostile]"); n < report.LeastFrames || n == len(frames) || !strings.Contains(warnings, "left out: of all threads together") {
+			t.Errorf("%q: %d frames, and the warnings %.2000s", args, n, warnings)
+		}
+	}
+	for _, args := range [][]string{{"--json"}, {"--json", "--consistent"}} {
+		out, _ := hostileStacks(t, pid, many, "", args...)
+		sameFrames(t, out, threads)
+	}
+	// All are there if the user asks for all.
+	if out, warnings := hostileStacks(t, pid, many, "", "--max-frames", "0"); strings.Count(out, "[hostile]") != len(frames) || strings.Contains(warnings, "left out") {
+		t.Errorf("%d frames, and the warnings %.2000s", strings.Count(out, "[hostile]"), warnings)
+	}
 }
