@@ -10,8 +10,9 @@ import (
 
 // about returns what Python knows of a thread, beside its frames: its name, whether it has the GIL
 // or waits for it, and its exception. What cannot be read is left out: the thread may be changing
-// it. within has frames in whose statements locks may be held, by thread state.
-func (r *interpreter) about(o *objects, s *language.Stack, states []threadState, within [][]entered, groups []language.Group) (t language.Thread) {
+// it. within has frames in whose statements locks may be held, by thread state; frames are the ones
+// of all groups.
+func (r *interpreter) about(o *objects, s *language.Stack, states []threadState, within [][]entered, groups []language.Group, frames []language.Frame) (t language.Thread) {
 	var words []string
 	futex, waiting := waitedWord(o.memory, s)
 	for i := range states {
@@ -40,7 +41,6 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 			t.Exception = r.exceptionOf(o, state)
 		}
 	}
-	frames := framesOf(groups)
 	var waited lock
 	if waiting && len(t.Waits) == 0 {
 		x, lock, ok := r.blocked(o, s, states[0].interpreter, groups, frames, futex)
@@ -75,9 +75,6 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 
 // framesOf returns the frames of all groups.
 func framesOf(groups []language.Group) (list []language.Frame) {
-	if len(groups) == 1 {
-		return groups[0].Frames // there may be many
-	}
 	for i := range groups {
 		list = append(list, groups[i].Frames...)
 	}

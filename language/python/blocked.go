@@ -46,7 +46,7 @@ func method(f *language.Frame) string { return f.Function[strings.LastIndexByte(
 
 // blocked returns for what a thread of an interpreter waits that is in futex(2).
 func (r *interpreter) blocked(o *objects, s *language.Stack, interp uint64, groups []language.Group, frames []language.Frame, futex arch.Futex) (x language.Lock, lock lock, ok bool) {
-	lock, ok = o.waitedLock(s, groups, futex.Word)
+	lock, ok = r.waitedLock(o, s, groups, futex.Word)
 	outside := outsideOf(blockers, frames)
 	b, self, at := o.inside(blockers, frames[:outside], func(b *blocker, self uint64) bool { return o.waitsInside(b, self, lock.object, &frames[0]) })
 	if b != nil {

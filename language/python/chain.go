@@ -26,6 +26,7 @@ type chain struct {
 	groups  []language.Group
 	objects *objects         // reads the frames' variables; nil if nobody wants them, or their layout is not known
 	run     []language.Frame // of the evaluator's call whose frames are read
+	room    []language.Frame // see grouped
 	total   int
 	seen    loop
 	entered []entered // frames within statements that keep values, the innermost first
@@ -61,6 +62,27 @@ func (c *chain) read(t *threadState) error {
 	return nil
 }
 
+// makeRoom makes room for about n frames.
+func (c *chain) makeRoom(n int64) {
+	c.run = make([]language.Frame, 0, n)
+	c.room = c.run
+}
+
+// grouped returns the frames of all groups, the innermost first.
+func (c *chain) grouped() (list []language.Frame) {
+	n := 0
+	for i := range c.groups {
+		n += len(c.groups[i].Frames)
+	}
+	if n == 0 {
+		return nil
+	}
+	if last := c.groups[len(c.groups)-1].Frames; n <= cap(c.room) && &c.room[:n][n-1] == &last[len(last)-1] {
+		return c.room[:n:n] // they were read one behind the other
+	}
+	return framesOf(c.groups)
+}
+
 // all returns the frames of a thread state, without their places on the stack.
 func (c *chain) all(t *threadState) (list []language.Frame) {
 	if c.r.layout.minor <= 10 {
@@ -74,10 +96,7 @@ func (c *chain) all(t *threadState) (list []language.Frame) {
 		return c.run
 	}
 	_ = c.read(t)
-	for i := range c.groups {
-		list = append(list, c.groups[i].Frames...)
-	}
-	return list
+	return c.grouped()
 }
 
 // cframe is a _PyCFrame of 3.11 and 3.12: a record on the C stack that each call of the evaluator

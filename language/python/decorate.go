@@ -20,9 +20,10 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 	d := &language.Decoration{}
 	o := newObjects(m)
 	var within [][]entered // by thread state
+	var frames []language.Frame
 	for i := range states {
 		c := chain{r: r, m: m, stack: s, states: len(states)}
-		c.run = make([]language.Frame, 0, r.usual.Load())
+		c.makeRoom(r.usual.Load())
 		if s.Locals {
 			c.objects = o
 		}
@@ -32,13 +33,15 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 		r.usual.Store(int64(min(c.total, mostUsual)))
 		d.Groups = append(d.Groups, c.groups...)
 		within = append(within, c.entered)
+		frames = c.grouped()
 	}
 	if len(states) > 1 { // the frames of several interpreters lie between each other
 		slices.SortStableFunc(d.Groups, func(a, b language.Group) int { return cmp.Compare(place(&a.Anchor), place(&b.Anchor)) })
+		frames = framesOf(d.Groups)
 	}
 	d.Own = r.own(s, d.Groups)
 	if o != nil && !s.FramesAlone {
-		d.Thread = r.about(o, s, states, within, d.Groups)
+		d.Thread = r.about(o, s, states, within, d.Groups, frames)
 	}
 	return d, err
 }

@@ -235,5 +235,6 @@ type interpreter struct {
 	names  threadNames
 	states threadLists
 	calls  calls
+	waited waitedLocks
 	usual  atomic.Int64 // about how many frames the stack before had, at most mostUsual
 }

@@ -3,6 +3,7 @@ package python
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/language"
@@ -95,8 +96,45 @@ func waitedWord(m *memory, s *language.Stack) (w arch.Futex, ok bool) {
 // mostStackWords bounds the words of the stack that may lead to the lock for which it waits.
 const mostStackWords = 1 << 9
 
+// waitedLocks are locks for which threads were seen to wait, by the words of futex(2): others may
+// wait for the same ones.
+type waitedLocks struct {
+	mu      sync.Mutex
+	objects map[uint64]uint64
+}
+
+// mostWaited bounds what is kept.
+const mostWaited = 1 << 10
+
+// of returns the object that is the lock of a word, as far as it was seen; 0 if it was not.
+func (w *waitedLocks) of(word uint64) uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.objects[word]
+}
+
+func (w *waitedLocks) add(word, object uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.objects == nil || len(w.objects) == mostWaited {
+		w.objects = map[uint64]uint64{}
+	}
+	w.objects[word] = object
+}
+
 // waitedLock returns the lock for which a thread waits that is in futex(2) for the word.
-func (o *objects) waitedLock(s *language.Stack, groups []language.Group, word uint64) (k lock, ok bool) {
+func (r *interpreter) waitedLock(o *objects, s *language.Stack, groups []language.Group, word uint64) (k lock, ok bool) {
+	if k, ok = o.lockOf(r.waited.of(word), word); ok {
+		return k, true
+	}
+	if k, ok = r.findLock(o, s, groups, word); ok {
+		r.waited.add(word, k.object)
+	}
+	return k, ok
+}
+
+// findLock is waitedLock for a lock that no thread was seen to wait for.
+func (r *interpreter) findLock(o *objects, s *language.Stack, groups []language.Group, word uint64) (k lock, ok bool) {
 	sp := s.Frames[0].Register(s.Arch.SP)
 	if !sp.Known() {
 		return k, false
@@ -137,7 +175,7 @@ func (o *objects) waitedLock(s *language.Stack, groups []language.Group, word ui
 			break
 		}
 		for _, v := range list {
-			if v >= sp.Bits && v < end { // of the stack
+			if v >= sp.Bits && v < end || r.modules.Find(v) != nil { // locks are on the heap
 				continue
 			}
 			if k, ok := o.lockOf(v, word); ok {

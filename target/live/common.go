@@ -124,7 +124,7 @@ func (v *view) share(addr uint64) *block {
 	page := addr &^ (pageSize - 1)
 	list := v.all()
 	i := findBlock(list, page)
-	if i < len(list) && list[i].lo-page < pageSize || i > 0 && addr-list[i-1].hi() < outward(&list[i-1]) {
+	if i < len(list) && list[i].lo-page < pageSize || i > 0 && m.continues(&list[i-1], addr) {
 		return nil
 	}
 	if b, held := v.takeHeld(page); held {

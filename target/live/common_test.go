@@ -126,3 +126,20 @@ func TestHeldPages(t *testing.T) {
 		t.Errorf("%d bytes are left of %d", b.left.Load(), room)
 	}
 }
+
+// What is mapped right behind a stack is no part of it, though a copy of the stack may reach there.
+func TestBehindStack(t *testing.T) {
+	const behind = worldLo + 4*pageSize
+	b := newBusy(false)
+	b.maps = []procmaps.Mapping{{Lo: worldLo, Hi: behind - pageSize, Read: true, Write: true}, {Lo: behind - pageSize, Hi: worldHi, Read: true, Write: true}}
+	for _, v := range b.views {
+		v.add(block{lo: worldLo, data: make([]byte, behind-worldLo)})
+	}
+	if first, second := b.read(t, 1, behind), b.read(t, 2, behind); b.views[1].shared[behind] == nil || b.views[2].shared[behind] == nil {
+		t.Errorf("copies %d and %d are not in common", first, second)
+	}
+	b.maps = []procmaps.Mapping{{Lo: worldLo, Hi: worldHi, Read: true, Write: true}}
+	if b.read(t, 3, behind); b.views[3].shared[behind] != nil {
+		t.Error("the outer part of a stack is in common with others")
+	}
+}

@@ -156,6 +156,9 @@ func (v *view) take(addr uint64) *block {
 	if b := v.holder(addr); b != nil {
 		return b
 	}
+	if !v.memory.may(addr) {
+		return nil
+	}
 	for _, part := range v.parts(addr) {
 		if part.lo == part.hi {
 			continue
@@ -306,7 +309,7 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 		if v.memory.lowMemory && v.moved.Load() || !v.keeps(maxStep) {
 			most = passStep
 		}
-		if n := min(outward(b), most); addr-b.hi() < n && b.hi()+n > b.hi() {
+		if n := min(outward(b), most); v.memory.continues(b, addr) && addr-b.hi() < n && b.hi()+n > b.hi() {
 			parts[0] = span{b.hi(), b.hi() + n}
 		}
 	}
@@ -321,6 +324,34 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 
 // outward returns how much may be copied of the stack of which b is a copy, outward of it.
 func outward(b *block) uint64 { return min(max(2*uint64(len(b.data)), leastOne), maxStep) }
+
+// continues reports whether the memory at addr, outward of a copy, may be of the same stack. What
+// is mapped right behind a stack is of another use, even if a copy of the stack reaches into it.
+func (m *memory) continues(b *block, addr uint64) bool {
+	if addr-b.hi() >= outward(b) {
+		return false
+	}
+	k, ok := procmaps.Find(m.maps, b.lo)
+	if !ok {
+		return true
+	}
+	end := m.maps[k].Hi
+	for k++; k < len(m.maps) && m.maps[k].Lo == end && m.maps[k].Path == "[stack]"; k++ {
+		end = m.maps[k].Hi // mprotect has split the stack's mapping
+	}
+	return addr < end
+}
+
+// may reports whether there may be memory at addr: a reader may ask for any value that it takes for
+// a pointer.
+func (m *memory) may(addr uint64) bool {
+	if _, ok := procmaps.Find(m.maps, addr); ok {
+		return true
+	}
+	var b [1]byte // it may have been mapped since
+	n, _ := m.live.fetch(addr, b[:])
+	return n > 0
+}
 
 // late notes that the memory at addr is of another moment.
 func (v *view) late(addr uint64) {
