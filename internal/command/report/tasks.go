@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -22,7 +23,8 @@ type Task struct {
 	State     string        `json:"state"`
 	TID       int           `json:"tid,omitempty"`
 	AwaitedBy []address.Hex `json:"awaited_by,omitempty"`
-	Frames    []TaskFrame   `json:"frames"` // the innermost first
+	Waits     []waits.Lock  `json:"waits,omitempty"` // what it waits for, beside other tasks
+	Frames    []TaskFrame   `json:"frames"`          // the innermost first
 	Error     string        `json:"error,omitempty"`
 
 	Runtime int `json:"-"` // tells the run times of a process from each other
@@ -70,7 +72,7 @@ func TasksOf(s Source, flags *Flags) (*Document, error) {
 				break
 			}
 			t := &list.Tasks[j]
-			x := Task{ID: address.At(t.ID), Number: t.Number, Language: list.Language, Name: t.Name, Kind: t.Kind, State: t.State, TID: t.Thread, Frames: []TaskFrame{}, Error: t.Early, Runtime: i}
+			x := Task{ID: address.At(t.ID), Number: t.Number, Language: list.Language, Name: t.Name, Kind: t.Kind, State: t.State, TID: t.Thread, Waits: waits.Locks(t.Waits), Frames: []TaskFrame{}, Error: t.Early, Runtime: i}
 			for _, id := range t.AwaitedBy {
 				x.AwaitedBy = append(x.AwaitedBy, address.At(id))
 			}

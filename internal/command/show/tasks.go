@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/internal/count"
 )
 
@@ -143,6 +144,11 @@ func (p *textPrinter) taskGroups(t *taskTree, list []int, depth int, printed []b
 		for _, i := range group {
 			printed[i] = true
 		}
+		for _, line := range waitsOf(&t.tasks[first]) {
+			p.Own(indent + "  ")
+			p.Text(line)
+			p.Byte('\n')
+		}
 		p.taskFrames(&t.tasks[first], indent)
 		if len(t.awaited[first]) > 0 {
 			path[first] = true
@@ -156,13 +162,17 @@ func (p *textPrinter) taskGroups(t *taskTree, list []int, depth int, printed []b
 type equalTask struct {
 	runtime, tid       int
 	kind, state, wrong string
+	waits              string
 	stack              int // a number for equal frames
 	alone              int // of a task that is printed by itself, its index and 1
 }
 
 func (t *taskTree) equal(x *report.Task) equalTask {
-	return equalTask{runtime: x.Runtime, tid: x.TID, kind: x.Kind, state: x.State, wrong: x.Error, stack: t.stack(x.Frames)}
+	return equalTask{runtime: x.Runtime, tid: x.TID, kind: x.Kind, state: x.State, wrong: x.Error, waits: strings.Join(waitsOf(x), "\n"), stack: t.stack(x.Frames)}
 }
+
+// waitsOf returns what a task waits for, beside other tasks, in lines.
+func waitsOf(t *report.Task) []string { return (&waits.Told{Waits: t.Waits}).Lines(false) }
 
 // stack returns the number of frames. Thousands of tasks may share theirs.
 func (t *taskTree) stack(frames []report.TaskFrame) int {

@@ -2,6 +2,7 @@ package stacks_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,13 +22,17 @@ func TestAttachTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told [][4]any
+	var told [][5]any
 	if err := json.Unmarshal([]byte(line), &told); err != nil {
 		t.Fatal(err)
 	}
-	var want, got []string
+	var want, got, waits []string
 	for _, x := range told {
 		want = append(want, x[0].(string))
+		if x[4] != nil {
+			y := x[4].([]any)
+			waits = append(waits, fmt.Sprintf("  waits for the %s %#x (%s)\n", y[0], uint64(y[1].(float64)), y[2]))
+		}
 	}
 	pid := strconv.Itoa(p.PID)
 	out, stderr, err := commandtest.Run("attach", pid, "--tasks", "--json")
@@ -57,6 +62,11 @@ func TestAttachTasks(t *testing.T) {
 	for _, name := range want {
 		if !strings.Contains(text, strconv.Quote(name)) {
 			t.Errorf("no %q:\n%s", name, text)
+		}
+	}
+	for _, line := range waits {
+		if !strings.Contains(text, line) {
+			t.Errorf("no %q:\n%s", line, text)
 		}
 	}
 	// They are the same when the process is gone.
