@@ -50,6 +50,7 @@ func TestStops(t *testing.T) {
 						}
 						p.Stop(t)
 						got := walk(t, p.PID)
+						gdbtest.Await(t, "the process stands still as before", func() bool { return strings.Trim(p.States(t), "T") == "" })
 						if text, ok := atThisMoment(t, p, out, free); ok {
 							seen += compare(t, got, text)
 						} else if p, crashes = start(), crashes+1; crashes > 1+stops/100 {
