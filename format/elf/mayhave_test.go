@@ -2,7 +2,10 @@ package elf
 
 import (
 	"bytes"
+	"os"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestContainsName: where a name is found does not depend on what stands before it.
@@ -12,6 +15,29 @@ func TestContainsName(t *testing.T) {
 			if got, want := containsName([]byte(text), []byte(name)), bytes.Contains([]byte(text), []byte(name)); got != want {
 				t.Errorf("%q in %q: %v", name, text, got)
 			}
+		}
+	}
+}
+
+// TestSeveralNames: names that are looked for together are found as each alone is.
+func TestSeveralNames(t *testing.T) {
+	f, err := os.Open(gdbtest.File(t, libc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	im, err := Open(f, st.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"printf", "printf?", "a name longer than others, which is nowhere", "malloc", "alloc"}
+	for i, found := range im.mayHave(names...) {
+		if want := im.mayHave(names[i])[0]; found != want || found != (names[i] == "printf" || names[i] == "malloc" || names[i] == "alloc") {
+			t.Errorf("%q is found %v among others, and %v alone", names[i], found, want)
 		}
 	}
 }

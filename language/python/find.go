@@ -84,11 +84,13 @@ func (r *interpreter) fits(of target.Memory) (err error) {
 	return err
 }
 
+var runtimeSymbol = elf.Seldom("_PyRuntime")
+
 // runtimeAddress returns the link-time address of _PyRuntime.
 func runtimeAddress(im *elf.Image) (addr uint64, ok bool) {
-	const name, section = "_PyRuntime", ".PyRuntime"
-	if im.MayHaveSymbol(name) {
-		for _, s := range im.Lookup(name, 1) {
+	const section = ".PyRuntime"
+	if im.MayHaveSymbol(runtimeSymbol) {
+		for _, s := range im.Lookup(runtimeSymbol, 1) {
 			return s.Addr, true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -56,7 +57,7 @@ func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn fun
 }
 
 // descriptorSymbol is the name of the descriptor in each module that makes code.
-const descriptorSymbol = "__jit_debug_descriptor"
+var descriptorSymbol = elf.Seldom("__jit_debug_descriptor")
 
 // version is the version of the structures; there is only one.
 const version = 1
