@@ -120,7 +120,11 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 	if len(resting) > 0 && len(resting) == len(seen) {
 		return nil
 	}
-	t, err := live.Attach(ctx, pid, live.Options{LowMemory: true, Watch: &w.watch, Skip: func(tid int) bool { return resting[tid] }})
+	// Frames of languages are on the heap, where they change as soon as the thread runs: each thread
+	// is held while they are read.
+	before := w.spaces[int32(pid)]
+	hold := before != nil && len(before.languages.runtimes) > 0
+	t, err := live.Attach(ctx, pid, live.Options{LowMemory: true, Unread: hold, Watch: &w.watch, Skip: func(tid int) bool { return resting[tid] }})
 	if errors.Is(err, live.ErrExited) || errors.Is(err, live.ErrNoProcess) || errors.Is(err, live.ErrZombie) {
 		if !w.begun && slices.Contains(w.opts.PIDs, pid) {
 			return err
@@ -139,6 +143,8 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		return nil // it has ended meanwhile
 	}
 	threads, _ := t.Threads()
+	again := t.Retaker()
+	defer again.Close()
 	for _, th := range threads {
 		if ctx.Err() != nil {
 			break // threads that are left are let go
@@ -151,7 +157,7 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 			w.names[tid] = th.Name()
 		}
 		state, whole := stateOf(seen[th.ID()].State), w.stats.Whole
-		w.stopped(p, th, state == stateRunning)
+		w.stopped(p, th, again, hold, state == stateRunning)
 		w.stats.Samples++
 		key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: state}, w.stack, value)
 		if p.jit.doubt {
@@ -217,20 +223,16 @@ func sameCode(a, b []procmaps.Mapping) bool {
 	}
 }
 
-// stopped makes e.stack of a thread that was stopped. Frames of languages are on the heap, where
-// they change as soon as the thread runs: one that was running is held while they are read.
-func (e *engine) stopped(p *space, th *live.Thread, running bool) {
+// stopped makes e.stack of a thread that was stopped, or, if it is unread, is stopped now. Frames
+// of languages are on the heap, where they change as soon as the thread runs: one that was running
+// is held while they are read.
+func (e *engine) stopped(p *space, th *live.Thread, retaker *live.Retaker, unread, running bool) {
 	p.jit.doubt = false
 	before := e.stats.Stopped
 	e.stack = e.stack[:0]
 	e.regs = arch.Registers{}
 	if err := th.Registers(&e.regs); err != nil {
-		e.mark(noStop(err))
-		if errors.Is(err, live.ErrNoUserContext) {
-			e.stats.Whole++ // there is no more to know
-		} else {
-			e.stats.Stopped++
-		}
+		e.unstopped(err)
 		return
 	}
 	walk := func() {
@@ -251,7 +253,7 @@ func (e *engine) stopped(p *space, th *live.Thread, running bool) {
 	}
 	var err error
 	again := func() {
-		err = th.Retake(func() {
+		err = retaker.Retake(th, func() {
 			e.stats.Stopped = before
 			e.regs = arch.Registers{}
 			if th.Registers(&e.regs) == nil {
@@ -260,11 +262,15 @@ func (e *engine) stopped(p *space, th *live.Thread, running bool) {
 		})
 	}
 	retaken := false
-	if running && len(p.languages.runtimes) > 0 {
+	if unread || running && len(p.languages.runtimes) > 0 {
 		again()
 		retaken = err == nil
 	}
-	if !retaken {
+	switch {
+	case !retaken && unread:
+		e.unstopped(err)
+		return
+	case !retaken:
 		walk()
 	}
 	if th.MovedOn() {
@@ -275,6 +281,16 @@ func (e *engine) stopped(p *space, th *live.Thread, running bool) {
 		e.stats.Stopped++
 	}
 	e.count(before)
+}
+
+// unstopped makes e.stack of a thread that could not be stopped.
+func (e *engine) unstopped(err error) {
+	e.mark(noStop(err))
+	if errors.Is(err, live.ErrNoUserContext) {
+		e.stats.Whole++ // there is no more to know
+	} else {
+		e.stats.Stopped++
+	}
 }
 
 // count counts a stack as whole if it was not counted among the others.

@@ -53,6 +53,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 	}
 	for again := 0; ; again++ {
 		s := newAttachment(p, &files{proc: p, values: opts.Values}, opts.LowMemory, opts.MaxCopied)
+		s.unread = opts.Unread
 		// A process that calls execve(2) all the time can only be read while all of it is held.
 		err = s.attach(ctx, timeout, opts.Consistent || again == maxReplaced)
 		if err == nil {
@@ -121,6 +122,7 @@ type attachment struct {
 	maps       []procmaps.Mapping
 	moment     time.Time
 	consistent bool // all threads are of one moment
+	unread     bool // Options.Unread
 
 	copies    []block
 	left      uint64         // how much more may be copied, bytes

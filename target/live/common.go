@@ -110,6 +110,7 @@ func (v *view) sharedAt(addr uint64) *block {
 	if b == nil {
 		return nil
 	}
+	b.read = true
 	v.recent.Store(b)
 	return b
 }
@@ -166,7 +167,7 @@ func (v *view) takeHeld(page uint64) (b *block, held bool) {
 	if !v.held || !v.keeps(pageSize) {
 		return nil, v.held
 	}
-	b = &block{lo: page, data: make([]byte, pageSize)}
+	b = &block{lo: page, data: make([]byte, pageSize), read: true}
 	if n, _ := v.memory.live.fetch(page, b.data); n < pageSize {
 		return nil, true
 	}
@@ -178,6 +179,32 @@ func (v *view) takeHeld(page uint64) (b *block, held bool) {
 	}
 	v.shared[page] = b
 	return b, true
+}
+
+// hold gives a thread that is held copies of pages outside of its stack.
+func (v *view) hold(pages []block) {
+	v.leave()
+	v.shared = make(map[uint64]*block, len(pages))
+	for i := range pages {
+		if b := &pages[i]; b.lo%pageSize == 0 && len(b.data) == pageSize {
+			v.shared[b.lo] = b
+			v.size += pageSize
+		}
+	}
+}
+
+// readPages returns the addresses of the pages outside of its stack that were read while the thread
+// was held, ascending.
+func (v *view) readPages() (list []uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for page, b := range v.shared {
+		if b.read {
+			list = append(list, page)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // copy returns the copy of a page, nil if it cannot be read, or there is no room for it.

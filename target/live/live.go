@@ -32,6 +32,10 @@ type Options struct {
 	// stopped nor read, as if they had ended.
 	Skip func(tid int) bool
 
+	// Unread says that the threads are listed, and neither stopped nor read: they have no registers
+	// before they are retaken ([Target.Retaker]). It is not for Consistent.
+	Unread bool
+
 	// Watch, unless it is nil, is what the attach looks at threads with. So an attach after another
 	// one finds files open.
 	Watch *Watch
@@ -100,6 +104,7 @@ type source interface {
 	about(name string) ([]byte, error) // reads a file of /proc/PID
 	openNamed(root, path string) (*os.File, error)
 	retake(th *Thread, walk func()) error
+	retaker() (retake func(*Thread, func()) error, end func())
 	retakeAll(t *Target, room int, also func(*Held), walk func()) error // also may be nil
 }
 
@@ -253,6 +258,32 @@ func (t *Thread) Retake(walk func()) error {
 	defer t.retaking.Unlock()
 	return t.target.files.retake(t, walk)
 }
+
+// Retaker retakes threads of a target one after the other. Many take less time together than each
+// by itself: one thread of this program traces them all. It is not safe for concurrent use.
+type Retaker struct {
+	retake func(*Thread, func()) error
+	end    func()
+}
+
+// Retaker returns a Retaker, which the caller closes.
+func (t *Target) Retaker() *Retaker {
+	retake, end := t.files.retaker()
+	return &Retaker{retake, end}
+}
+
+// Retake is [Thread.Retake].
+func (r *Retaker) Retake(t *Thread, walk func()) error {
+	if t.target.Consistent {
+		return errConsistent
+	}
+	t.retaking.Lock()
+	defer t.retaking.Unlock()
+	return r.retake(t, walk)
+}
+
+// Close ends the thread that traces.
+func (r *Retaker) Close() { r.end() }
 
 // Registers fills in the thread's registers. If the thread could not be stopped (see Err),
 // Registers fills in PC and SP alone if the kernel tells them, and else returns Err.

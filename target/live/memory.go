@@ -23,6 +23,7 @@ type block struct {
 	of   *view // the view of the thread; nil for memory of no thread
 	// passing says that the copy is not kept: see view.pass.
 	passing bool
+	read    bool // of a copy in view.shared: somebody has read it
 }
 
 func (b *block) hi() uint64 { return b.lo + uint64(len(b.data)) }

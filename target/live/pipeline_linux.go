@@ -47,6 +47,15 @@ func (s *attachment) inTurn(ctx context.Context) error {
 		if len(fresh) == 0 {
 			break
 		}
+		if s.unread {
+			for _, x := range fresh {
+				x.name = t.proc.comm(x.tid)
+			}
+			if hostArch.PAuth { // a thread has the mask of code addresses
+				err = s.readInTurn(ctx, fresh[:1])
+			}
+			break
+		}
 		if err = s.readInTurn(ctx, fresh); err == nil {
 			tids, err = t.proc.tasks()
 		}

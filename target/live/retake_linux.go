@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"time"
@@ -27,7 +28,26 @@ const (
 var holdLimit = func(before int) time.Duration { return 5 * time.Millisecond << (2 * min(before, 3)) }
 
 // retake implements source.
-func (f *files) retake(th *Thread, walk func()) error {
+func (f *files) retake(th *Thread, walk func()) error { return f.retakeIn(nil, th, walk) }
+
+// retaker implements source.
+func (f *files) retaker() (retake func(*Thread, func()) error, end func()) {
+	var s *series
+	retake = func(th *Thread, walk func()) error {
+		if s == nil {
+			s = newSeries()
+		}
+		return f.retakeIn(s, th, walk)
+	}
+	return retake, func() {
+		if s != nil {
+			s.end()
+		}
+	}
+}
+
+// retakeIn is retake with the thread of a series, or, if that is nil, with one of its own.
+func (f *files) retakeIn(series *series, th *Thread, walk func()) error {
 	if err := f.whyUnreadable(); err != nil {
 		return err
 	}
@@ -41,8 +61,19 @@ func (f *files) retake(th *Thread, walk func()) error {
 	if first == 0 {
 		first, whole = firstCopy, len(again) > 0
 	}
-	room := make([]byte, first+(maxSwitches-1)*firstCopy)
-	touch(room)
+	in, room := series, []byte(nil)
+	if n := first + (maxSwitches-1)*firstCopy; in != nil && n <= len(in.room) {
+		room = in.room
+	} else {
+		in, room = nil, make([]byte, n)
+		touch(room)
+	}
+	var pages []span // that are copied at once
+	if in != nil {
+		for _, at := range f.proc.watch.readBefore(th.id) {
+			pages = append(pages, span{at, at + pageSize})
+		}
+	}
 	t := &tracer{proc: f.proc, timeout: againTimeout}
 	x := &tracee{tid: th.id, name: th.name}
 	t.tracees = []*tracee{x}
@@ -50,6 +81,7 @@ func (f *files) retake(th *Thread, walk func()) error {
 	th.retakes++
 	var v *view
 	h := newHold(t, limit)
+	h.in = series
 	h.stop = func() error {
 		if err := t.stopOne(x); err != nil {
 			return err
@@ -64,10 +96,22 @@ func (f *files) retake(th *Thread, walk func()) error {
 		}
 		sp := x.regs.Value[m.arch.SP]
 		if k, ok := procmaps.Find(m.maps, sp); ok {
-			first = int(min(uint64(first), max(firstCopy, m.maps[k].Hi-sp+uint64(m.arch.RedZone))))
+			least := uint64(firstCopy)
+			if in != nil {
+				least = pageSize // what is missing is copied while the thread is held
+			}
+			first = int(min(uint64(first), max(least, m.maps[k].Hi-sp+uint64(m.arch.RedZone))))
 		}
 		x.copied = f.copyStacks(x.tid, sp, m.maps, first, room, nil)
-		var others []block
+		if in != nil { // the next hold uses the room again
+			for i := range x.copied {
+				x.copied[i].data = bytes.Clone(x.copied[i].data)
+			}
+		}
+		var ahead, others []block
+		if len(pages) > 0 {
+			ahead, _ = f.copyMemory(x.tid, pages)
+		}
 		if len(again) > 0 {
 			for _, s := range missing(slices.Clone(x.copied), again) {
 				data := make([]byte, s.hi-s.lo)
@@ -84,7 +128,9 @@ func (f *files) retake(th *Thread, walk func()) error {
 			v.size += int64(len(b.data))
 		}
 		v.add(others...)
-		v.held = !whole
+		if v.held = !whole; v.held && len(ahead) > 0 {
+			v.hold(ahead)
+		}
 		return nil
 	}
 	h.release = func() { v.release() }
@@ -99,6 +145,9 @@ func (f *files) retake(th *Thread, walk func()) error {
 	th.mu.Lock()
 	th.Held = max(th.Held, x.held)
 	th.mu.Unlock()
+	if in != nil && err == nil {
+		f.proc.watch.wasRead(th.id, v.readPages())
+	}
 	return err
 }
 
@@ -307,10 +356,16 @@ func (t *tracer) awaitOne(x *tracee) {
 			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 			continue
 		}
-		t.judge(x, x.since.Add(t.timeout))
+		if round >= quickRounds+slowRounds {
+			t.judge(x, x.since.Add(t.timeout))
+		}
 		sleepLonger(&wait)
 	}
 }
+
+// slowRounds is how often awaitOne sleeps before it asks why a thread has not stopped: most wait
+// for a processor.
+const slowRounds = 3
 
 // hold holds threads while their stacks are walked.
 type hold struct {
@@ -321,6 +376,7 @@ type hold struct {
 	stopped chan error
 	walked  chan struct{}
 	ended   chan struct{}
+	in      *series // of holds; nil for one by itself
 }
 
 func newHold(t *tracer, limit time.Duration) *hold {
@@ -330,7 +386,11 @@ func newHold(t *tracer, limit time.Duration) *hold {
 // run stops the threads, calls walk, and lets them go when walk returns, or earlier if walk takes
 // too long. If stop fails, run returns its error and does not call walk.
 func (h *hold) run(walk func()) error {
-	go h.trace()
+	if h.in != nil {
+		h.in.next <- h
+	} else {
+		go h.trace()
+	}
 	defer func() { <-h.ended }()
 	defer close(h.walked) // even if walk panics
 	if err := <-h.stopped; err != nil {
@@ -344,24 +404,70 @@ func (h *hold) trace() {
 	defer close(h.ended)
 	jobcontrol.Hold()
 	defer jobcontrol.Release()
-	t, all := h.tracer, true
-	onOwnThread(func() {
-		t.self = unix.Gettid()
-		defer func() { all = t.detachAll() }()
-		err := h.stop()
-		h.stopped <- err
-		if err != nil {
-			return
-		}
-		limit := time.NewTimer(h.limit)
-		defer limit.Stop()
-		select {
-		case <-h.walked:
-		case <-limit.C:
-		}
-		h.release()
-	})
+	all := true
+	onOwnThread(func() { all = h.hold() })
 	if !all {
-		awaitThreadEnd(t.self)
+		awaitThreadEnd(h.tracer.self)
+	}
+}
+
+// hold does the work of trace, on the thread that traces. It reports whether all threads were let
+// go: the end of the tracing thread lets go any others.
+func (h *hold) hold() (all bool) {
+	t := h.tracer
+	t.self = unix.Gettid()
+	defer func() { all = t.detachAll() }()
+	err := h.stop()
+	h.stopped <- err
+	if err != nil {
+		return
+	}
+	limit := time.NewTimer(h.limit)
+	defer limit.Stop()
+	select {
+	case <-h.walked:
+	case <-limit.C:
+	}
+	h.release()
+	return
+}
+
+// series is a series of holds. One thread traces for all of them, as long as it lets all threads
+// go: the system takes longer to begin one than to stop another process's.
+type series struct {
+	next chan *hold
+	room []byte // for the copies of a hold
+}
+
+func newSeries() *series {
+	s := &series{make(chan *hold), make([]byte, maxSwitches*firstCopy)}
+	go s.trace()
+	return s
+}
+
+// end ends the series.
+func (s *series) end() { close(s.next) }
+
+func (s *series) trace() {
+	for more := true; more; {
+		var h *hold
+		all := true
+		onOwnThread(func() {
+			for all {
+				if h, more = <-s.next; !more {
+					return
+				}
+				jobcontrol.Hold()
+				all = h.hold()
+				jobcontrol.Release()
+				if all {
+					close(h.ended)
+				}
+			}
+		})
+		if !all {
+			awaitThreadEnd(h.tracer.self)
+			close(h.ended)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -88,6 +89,55 @@ func TestRetake(t *testing.T) {
 		t.Error("the memory that the thread had before has changed")
 	}
 	letGo(t, p.PID)
+}
+
+// Threads that an attach has listed alone are stopped once, one after the other, and what is read
+// while one is held is of one moment, also what is copied before it is asked for.
+func TestRetaker(t *testing.T) {
+	holdLong(t)
+	p, stack, heap := counting(t, "3")
+	watch := &Watch{Most: 8}
+	defer watch.Close()
+	for round := range 20 {
+		tg := attachBy(t, p.PID, Options{Unread: true, LowMemory: true, Watch: watch})
+		again, counters := tg.Retaker(), 0
+		for _, th := range threadsOf(t, tg) {
+			var r arch.Registers
+			if err := th.Registers(&r); r.Known != (arch.RegSet{}) && !hostArch.PAuth || err != nil {
+				t.Fatalf("round %d: a thread that was not stopped has registers, or an error: %v", round, err)
+			}
+			counts := false
+			var a, b uint64
+			if err := again.Retake(th, func() {
+				sp := registersOf(t, th).Value[hostArch.SP]
+				mem := th.Memory()
+				word(t, mem, sp)
+				if counts = stack-sp < firstCopy; counts {
+					if ahead := th.view.shared[heap&^(pageSize-1)] != nil; ahead != (round > 0) {
+						t.Errorf("round %d: the heap is copied before it is read: %v", round, ahead)
+					}
+					a, b = word(t, mem, stack), word(t, mem, heap)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if !counts {
+				continue
+			}
+			counters++
+			if a-b+1 > 2 || word(t, th.Memory(), stack) != a || word(t, th.Memory(), heap) != b || th.MovedOn() {
+				t.Errorf("round %d: %d on the stack, %d on the heap; the thread has moved on: %v", round, a, b, th.MovedOn())
+			}
+			if turns, ok := th.Rests(); ok {
+				t.Errorf("round %d: a thread that counts rests since its turn %d", round, turns)
+			}
+		}
+		if again.Close(); counters != 1 {
+			t.Errorf("round %d: %d threads have the stack", round, counters)
+		}
+		letGo(t, p.PID)
+		tg.Close()
+	}
 }
 
 // If two threads have read different values at one address at different moments, the snapshot,

@@ -12,10 +12,33 @@ type Watch struct {
 	mu    sync.Mutex
 	files map[int]*threadFiles // by thread ID
 	text  [512]byte            // for what is read: a thread's state takes some 300 bytes
+	pages map[int][]uint64     // what was read of a thread outside of its stack: it is read again, most likely
 }
 
 // threadFiles are files of one thread: file descriptors, -1 for one that is not open.
 type threadFiles struct{ stat, schedstat int }
+
+// mostPages bounds the pages of a thread that are copied before they are asked for.
+const mostPages = 64
+
+// readBefore returns the pages outside of its stack that were read of a thread the last time,
+// ascending.
+func (w *Watch) readBefore(tid int) []uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pages[tid]
+}
+
+func (w *Watch) wasRead(tid int, pages []uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pages == nil {
+		w.pages = map[int][]uint64{}
+	}
+	if _, known := w.pages[tid]; known || len(w.pages) < w.Most {
+		w.pages[tid] = pages[:min(len(pages), mostPages)]
+	}
+}
 
 // Seen is what [Watch.Look] sees of a thread.
 type Seen struct {

@@ -117,6 +117,7 @@ func (w *Watch) Forget(tid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drop(tid)
+	delete(w.pages, tid)
 }
 
 // Close closes all files. The Watch may be used again.
