@@ -155,6 +155,9 @@ func (m image) read(pc uint64) (b Blob, c Codelet, err error) {
 	code.Code(r)
 	c, _ = code.Codelet(r, pc)
 	b, err = blobs.Find(r, pc, nil)
+	adapters := needed.Adapters()
+	adapters.Has(r, &b)
+	adapters.Entry(r, &b, b.At)
 	return b, c, err
 }
 

@@ -186,6 +186,11 @@ func asTold(t *testing.T, line string) string {
 	return name
 }
 
+// mixed has compiled code call interpreted code, and be called by it, all the time.
+const mixed = "-XX:CompileCommand=quiet -XX:CompileCommand=exclude,Busy*.value -XX:CompileCommand=exclude,Busy*.inner" +
+	" -XX:CompileCommand=exclude,Busy.inline -XX:CompileCommand=exclude,java.lang.Integer::* -XX:CompileCommand=exclude,java.lang.StringBuilder::*" +
+	" -XX:CompileCommand=exclude,java.util.ArrayList::* -XX:CompileCommand=exclude,Busy$Loaded.step"
+
 const (
 	untold = "untold"
 	differ = "differ"
@@ -238,7 +243,7 @@ func (l *look) against(want []string) string {
 // TestMoments stops threads that are busy in many ways, at any moment, and holds each frame against
 // what the virtual machine itself says of the same moment.
 func TestMoments(t *testing.T) {
-	gdbtest.NeedSoak(t) // a stop in an adapter may still be cut short
+	gdbtest.NeedSoak(t) // where the interpreter has the return address in a register, a stack may still be cut short
 	gdbtest.Later(t, "java")
 	looks := 20
 	if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
@@ -259,7 +264,7 @@ func TestMoments(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", cmd, err, out)
 		}
 	}
-	for i, flags := range []string{"", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation", "-Xint", "-Xcomp", "-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-XX:+UseShenandoahGC"} {
+	for i, flags := range []string{"", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation", "-Xint", "-Xcomp", "-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-XX:+UseShenandoahGC", mixed} {
 		t.Run(flags, func(t *testing.T) {
 			if i > 2 {
 				gdbtest.Share(t, i)

@@ -2,7 +2,7 @@
  * describes it to its debuggers: by tables at exported symbols.
  *
  * Proves: what is needed is taken from the tables alone. Each layout has its fields elsewhere.
- *   main > call_stub > compiled > (adapter) > interpreter > compiled2 > leaf
+ *   main > call_stub > compiled > (adapter) > interpreter > (adapter) > compiled2 > leaf
  * Compiled code uses the frame pointer for something else. The adapter moves the return address,
  * so that the interpreter's caller has its stack pointer from the interpreted frame alone. Control
  * comes back to the interpreter at an address that no call is before.
@@ -23,10 +23,11 @@
 
 #define CODE(name) extern const char name[], name##_end[];
 CODE(call_stub) CODE(compiled) CODE(adapter) CODE(entry) CODE(return_entry) CODE(ireturn) CODE(compiled2)
-extern const char call_stub_return[], compiled_complete[], compiled2_complete[];
+extern const char adapter_c2i[], call_stub_return[], compiled_complete[], compiled2_complete[];
 
-/* %r15 points to: call_stub's callee, the adapter, the interpreter's entry, compiled2, the return
- * entry, ireturn, leaf, the address beyond which a stack pointer is to stop, where it would. */
+/* %r15 points to: call_stub's callee, the adapter's entry for compiled code, the interpreter's entry,
+ * the adapter, the return entry, ireturn, leaf, the address beyond which a stack pointer is to stop,
+ * where it would, compiled2, whether the adapter calls leaf. */
 __asm__(".text\n"
         "call_stub: push %rbp\n mov %rsp,%rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n"
         "  sub $8,%rsp\n mov %rdi,%r15\n call *0(%r15)\n"
@@ -38,10 +39,15 @@ __asm__(".text\n"
         "  add $0x20,%rsp\n pop %rbp\n cmp 56(%r15),%rsp\n ja 2f\n ret\n"
         "2: mov %rbx,%r10\n jmp *64(%r15)\n"
         "compiled_end:\n"
-        "adapter: pop %rax\n mov %rsp,%r13\n sub $0x30,%rsp\n push %rax\n jmp *16(%r15)\n"
+        "adapter: mov %rsp,%r11\n pop %rax\n and $-16,%rsp\n push %rax\n mov %r11,%rax\n mov 72(%r15),%r11\n mov %rbx,%rax\n"
+        "  jmp *%r11\n"
+        "adapter_c2i: cmpq $0,80(%r15)\n je 1f\n mov %rsp,%r13\n mov (%rsp),%rax\n and $-16,%rsp\n pushfq\n sub $0x88,%rsp\n"
+        "  mov %rax,0x78(%rsp)\n mov %rbp,0x50(%rsp)\n call *48(%r15)\n mov 0x50(%rsp),%rbp\n mov 0x78(%rsp),%rax\n"
+        "  add $0x88,%rsp\n popfq\n mov %r13,%rsp\n"
+        "1: pop %rax\n mov %rsp,%r13\n sub $0x30,%rsp\n push %rax\n jmp *16(%r15)\n"
         "adapter_end:\n"
-        "entry: pop %rax\n push $0\n push $0\n push %rax\n push %rbp\n mov %rsp,%rbp\n push %r13\n push $0\n push %rbx\n"
-        "  sub $0x40,%rsp\n mov $5,%r13d\n pushq 32(%r15)\n jmp *24(%r15)\n"
+        "entry: pop %rax\n mov $2,%edx\n 1: push $0\n dec %edx\n jg 1b\n push %rax\n push %rbp\n mov %rsp,%rbp\n push %r13\n push $0\n push %rbx\n"
+        "  sub $0x48,%rsp\n mov $5,%r13d\n pushq 32(%r15)\n jmp *24(%r15)\n"
         "entry_end:\n"
         "return_entry: movq $0,-16(%rbp)\n mov $7,%eax\n jmp *40(%r15)\n"
         "return_entry_end:\n"
@@ -110,7 +116,7 @@ static struct {
 } queue_object;
 static void *heaps[2], *list, *queue, *heap_static, *stub_return;
 static uint64_t slot(int i) { return 8 * (uint64_t)((i * 5 + release) % 16); }
-enum { FRAME, COMPLETE, BEGIN, END, CODE, DATA };
+enum { FRAME, COMPLETE, BEGIN, END, CODE, DATA, NAME };
 
 static void put(char *to, const char *type, int64_t v) {
     if (strcmp(type, "int16_t") == 0)
@@ -133,11 +139,12 @@ static char *block(size_t size) {
     return b + header;
 }
 
-static char *blob(const char *code, const char *end, int frame, int64_t complete) {
+static char *blob(const char *name, const char *code, const char *end, int frame, int64_t complete) {
     size_t n = (size_t)(end - code);
     char *b = block(BLOB + n), *to = b + BLOB;
     memcpy(to, code, n);
     put(b + slot(FRAME), "int", frame);
+    put(b + slot(NAME), "char*", (int64_t)name);
     put(b + slot(COMPLETE), release == 25 ? "int16_t" : "int", complete);
     if (release == 17) {
         put(b + slot(BEGIN), "address", (int64_t)to);
@@ -161,7 +168,7 @@ static char *codelet(char **end, const char *name, const char *code, const char 
 }
 
 int main(int argc, char **argv) {
-    static void *callees[9];
+    static void *callees[11];
     char c;
 
     if (argc < 2)
@@ -177,10 +184,11 @@ int main(int argc, char **argv) {
     memset(segmap, 0xff, sizeof segmap);
     at += 5 << SEGMENT; /* free */
 
-    char *stub = blob(call_stub, call_stub_end, 0, -1);
-    callees[0] = blob(compiled, compiled_end, 6, compiled_complete - compiled);
-    callees[1] = blob(adapter, adapter_end, 0, -1);
-    callees[3] = blob(compiled2, compiled2_end, 12, compiled2_complete - compiled2);
+    char *stub = blob("StubRoutines (1)", call_stub, call_stub_end, 0, -1);
+    callees[0] = blob("nmethod", compiled, compiled_end, 6, compiled_complete - compiled);
+    callees[3] = blob("I2C/C2I adapters", adapter, adapter_end, 0, -1);
+    callees[1] = (char *)callees[3] + (adapter_c2i - adapter);
+    callees[9] = blob("nmethod", compiled2, compiled2_end, 12, compiled2_complete - compiled2);
     char *buffer = block(4096), *code = buffer + 64;
     buffer += 64;
     callees[4] = codelet(&code, "return entry points", return_entry, return_entry_end);
@@ -188,6 +196,7 @@ int main(int argc, char **argv) {
     callees[5] = codelet(&code, "ireturn", ireturn, ireturn_end);
     callees[6] = (void *)leaf;
     callees[7] = (void *)~0UL;
+    callees[10] = low; /* it does */
     stub_return = stub + (call_stub_return - call_stub);
 
     heap_object[2] = SEGMENT, heap_object[10] = (uint64_t)low, heap_object[11] = (uint64_t)low + HEAP;
@@ -217,6 +226,7 @@ int main(int argc, char **argv) {
     field("VirtualSpace", "_high", "char*", 8, 0);
     field("HeapBlock", "_header", "HeapBlock::Header", 0, 0);
     field("HeapBlock::Header", "_used", "bool", release == 25 ? 4 : 8, 0);
+    field("CodeBlob", "_name", "const char*", slot(NAME), 0);
     field("CodeBlob", "_frame_size", "int", slot(FRAME), 0);
     field("CodeBlob", "_frame_complete_offset", release == 25 ? "int16_t" : "int", slot(COMPLETE), 0);
     if (release == 17) {

@@ -51,6 +51,9 @@ func (vm *machine) atCodelet(q *frame.Query, r *vmstructs.Reader, row trad.Row) 
 			}
 			return read, frame.Claimed
 		}
+		if out, ok := setsUp(q, code, lo); ok && byRegister(q, &out) && vm.leads(q, r, &out) {
+			return out, frame.Claimed
+		}
 		row.Flags |= trad.Once
 		stands := known && read.CFA == row.CFA || standing(q, code, lo, row.CFA)
 		if !stands || !vm.hasSender(q) && !byRegister(q, &row) {
@@ -124,6 +127,31 @@ func standing(q *frame.Query, code []byte, lo uint64, cfa trad.Rule) bool {
 	}
 	return false
 }
+
+// setsUp returns the row of a frame whose record is about to be set up. The code before that may
+// have made room for variables in a loop, but has put the return address on the top of the stack
+// again.
+func setsUp(q *frame.Query, code []byte, lo uint64) (row trad.Row, ok bool) {
+	a := q.Arch
+	if a.SkipPrologue == nil || q.PC-lo >= uint64(len(code)) {
+		return row, false
+	}
+	for at := q.PC - lo; ; at-- {
+		from := code[at:min(at+maxRecord, uint64(len(code)))]
+		if a.SkipPrologue(from, lo+at) > q.PC {
+			row, steps, why := a.ReadFrame(code[at:], lo+at, q.PC)
+			ok = q.CountSearched(steps) && why == "" && row.Flags&trad.Guess == 0 && row.RA.Kind == trad.Saved && row.CFA == trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: row.CFA.Off}
+			row.Flags |= trad.InPrologue | trad.Once
+			return row, ok
+		}
+		if at == 0 || q.PC-lo-at == maxPush {
+			return row, false
+		}
+	}
+}
+
+// maxPush bounds the code, in bytes, that saves the caller's frame pointer.
+const maxPush = 2
 
 const (
 	maxSetUp  = 1 << 10 // how many bytes before PC a frame may have been set up

@@ -104,6 +104,14 @@ func leads(q *frame.Query, row *trad.Row) bool {
 	return follows
 }
 
+// leads reports whether a row leads to a return address in the interpreter, or to one that follows
+// a call: no call stands before the places to which the interpreter has methods return.
+func (vm *machine) leads(q *frame.Query, r *vmstructs.Reader, row *trad.Row) bool {
+	lo, n, ok := vm.code.Code(r)
+	c, applied := q.Apply(row)
+	return ok && applied && c.PC.Bits-1-lo < n || leads(q, row)
+}
+
 // callStub returns the row of the stub by which C++ has called Java. It takes the row from the
 // stub's way out, which restores the registers of C++.
 func callStub(q *frame.Query) (row trad.Row, why frame.Answer) {

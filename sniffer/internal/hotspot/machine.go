@@ -16,6 +16,8 @@ type machine struct {
 	blobs   vmstructs.CodeCache
 	code    *vmstructs.Interpreter
 	virtual vmstructs.Continuations
+
+	adapters vmstructs.Adapters
 	// The rules of other registers: in compiled frames, and in interpreted ones.
 	compiledOthers, interpretedOthers *trad.OtherRules
 	sender                            int64           // where the caller's SP is in an interpreted frame: words from FP on
@@ -48,7 +50,7 @@ func newMachine(q *frame.Query) *machine {
 // layOut takes the needed offsets and sizes from the tables.
 func layOut(t *vmstructs.Tables, a *arch.Arch) *machine {
 	needed := vmstructs.Needed{Tables: t}
-	vm := &machine{blobs: needed.CodeCache(), code: needed.Interpreter(), virtual: needed.Continuations()}
+	vm := &machine{blobs: needed.CodeCache(), code: needed.Interpreter(), virtual: needed.Continuations(), adapters: needed.Adapters()}
 	var ok bool
 	switch vm.sender, ok = t.Constants[senderSP]; {
 	case ok:

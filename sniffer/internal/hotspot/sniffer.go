@@ -45,6 +45,9 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if err != nil && !q.Innermost() && vm.virtual.IsReturnBarrier(&r, &b, q.PC) {
 		return vm.returnBarrier(q, &r)
 	}
+	if err == vmstructs.ErrNoFrame && vm.adapters.Has(&r, &b) {
+		return vm.adapter(q, &r, &b)
+	}
 	if err != nil {
 		return trad.Row{}, frame.Answer(err.Error())
 	}
