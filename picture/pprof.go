@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // WritePprof writes a profile for go tool pprof and all that reads its format (profile.proto),
-// compressed by gzip. Inlined calls are lines of one location. A mapping has its build ID. It is an
-// error if a sample has not one value for each of the Types.
+// compressed by gzip. Its readers print names as they are, so control characters in them are
+// escaped, and so is what is no UTF-8. Inlined calls are lines of one location. A mapping has its
+// build ID. It is an error if a sample has not one value for each of the Types.
 func (s *Stacks) WritePprof(out io.Writer) error {
 	if len(s.Types) == 0 && len(s.Samples) > 0 {
 		return errors.New("picture: nothing says what the samples' values count")
@@ -95,7 +97,7 @@ func (b *profile) location(frames []int32) int {
 		if p.Function == "" && l.mapping != nil {
 			continue // pprof shows the address, and looks for a name itself
 		}
-		l.lines = append(l.lines, line{b.function(utf8Text(p.Shown()), utf8Text(p.File)), p.Line})
+		l.lines = append(l.lines, line{b.function(printable.Escape(p.Shown()), printable.Escape(p.File)), p.Line})
 		if m := l.mapping; m != nil {
 			m.functions = true
 			m.files = m.files || p.File != ""
@@ -141,12 +143,4 @@ func (b *profile) mainFirst() {
 			return
 		}
 	}
-}
-
-// utf8Text returns text as UTF-8, which profile.proto and JSON demand.
-func utf8Text(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // message is an encoded message of Protocol Buffers. profile.proto has its fields, by their
@@ -109,8 +111,8 @@ func (b *profile) write(out io.Writer) error {
 		part.number(2, m.Lo)
 		part.number(3, m.Hi)
 		part.number(4, m.Offset)
-		part.number(5, texts.add(utf8Text(m.Path)))
-		part.number(6, texts.add(utf8Text(m.BuildID)))
+		part.number(5, texts.add(printable.Escape(m.Path)))
+		part.number(6, texts.add(printable.Escape(m.BuildID)))
 		part.flag(7, m.functions)
 		part.flag(8, m.files)
 		part.flag(9, m.lines)
@@ -184,7 +186,7 @@ func (b *profile) sample(m *message, x *Sample, locations []uint64, texts *strin
 	for _, key := range slices.Sorted(maps.Keys(named)) {
 		texts.add(key)
 		for _, value := range named[key] {
-			label(key, 2, texts.add(utf8Text(value)))
+			label(key, 2, texts.add(printable.Escape(value)))
 		}
 	}
 	numbered := map[string][]int64{}

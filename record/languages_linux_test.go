@@ -76,7 +76,7 @@ func (r shadowRuntime) Decorate(s *language.Stack) (*language.Decoration, error)
 
 // recordShadow records the program by stops, and returns its stacks, with the innermost function
 // first, by how often each was found.
-func recordShadow(t *testing.T, d *shadow, hidden bool, change func(*record.Options)) (found map[string]int64, p *record.Profile, stacks *picture.Stacks) {
+func recordShadow(t *testing.T, d language.Decorator, hidden bool, change func(*record.Options)) (found map[string]int64, p *record.Profile, stacks *picture.Stacks) {
 	t.Helper()
 	process := gdbtest.StartRunning(t, gdbtest.Build(t, "shadowstack.c", "-O1", "-g", "-pthread"))
 	options := record.Options{
