@@ -47,6 +47,9 @@ func method(f *language.Frame) string { return f.Function[strings.LastIndexByte(
 // blocked returns for what a thread of an interpreter waits that is in futex(2).
 func (r *interpreter) blocked(o *objects, s *language.Stack, interp uint64, groups []language.Group, frames []language.Frame, futex arch.Futex) (x language.Lock, lock lock, ok bool) {
 	lock, ok = r.waitedLock(o, s, groups, futex.Word)
+	if ok && !o.madeIn(interp, lock.object) {
+		return x, lock, false
+	}
 	outside := outsideOf(blockers, frames)
 	b, self, at := o.inside(blockers, frames[:outside], func(b *blocker, self uint64) bool { return o.waitsInside(b, self, lock.object, &frames[0]) })
 	if b != nil {
@@ -72,6 +75,21 @@ func (r *interpreter) blocked(o *objects, s *language.Stack, interp uint64, grou
 	x = r.tell(o, lock, 0, nil)
 	x.Timed, x.Name = futex.Timed, o.nameAround(lock.object, frames, 0, outside)
 	return x, lock, true
+}
+
+// madeIn reports whether an object is of an interpreter's run time: a process may have several, and
+// their locks look alike. Each has a type of types of its own.
+func (o *objects) madeIn(interp, object uint64) bool {
+	modules, err := o.pointer(interp, interpreterModules)
+	if err != nil {
+		return true
+	}
+	types := func(object uint64) uint64 {
+		typ, _ := o.pointer(object, objectType)
+		typ, _ = o.pointer(typ, objectType)
+		return typ
+	}
+	return types(object) == types(modules)
 }
 
 // nameAround returns by which name frames know an object. The ones from outside on are the
