@@ -52,7 +52,7 @@ func (r *interpreter) about(o *objects, s *language.Stack, states []threadState,
 	for i := range within {
 		for j := range within[i] {
 			e := &within[i][j]
-			for _, k := range slices.Backward(o.held(e, states[i].id)) {
+			for _, k := range slices.Backward(append(r.givesBack(o, e, states[i].id), o.held(e, states[i].id)...)) {
 				if k.object == waited.object {
 					continue // its with statement begins
 				}

@@ -29,7 +29,7 @@ type chain struct {
 	room    []language.Frame // see grouped
 	total   int
 	seen    loop
-	entered []entered // frames within statements that keep values, the innermost first
+	entered []entered // frames within statements that have handlers, the innermost first
 }
 
 // read reads the frames of a thread state. What was found is kept if it fails.
@@ -288,8 +288,8 @@ func (c *chain) frame(at uint64) (previous uint64, entry bool, err error) {
 	if start, err := code.start(c.m, copy); err == nil {
 		offset := int64(rec.word(frameInstr) - start)
 		f.Line = code.line(c.m, offset)
-		if depth := code.depth(c.m, offset); depth > 0 {
-			c.entered = append(c.entered, entered{at, executable, depth})
+		if h := code.handlerAt(c.m, offset); h != nil {
+			c.entered = append(c.entered, entered{at, executable, h.depth, start, offset})
 		}
 	}
 	if c.objects != nil {

@@ -14,13 +14,15 @@ type code struct {
 	first                   int
 	table                   uint64 // the object with the table of lines
 	exceptions              uint64 // the object with the exception table; 0 if there is none
+	names                   uint64 // the tuple of names of global variables and attributes; 0 if that is not known
 	instructions, threadFor uint64 // of the first instruction; of the list of copies that threads have, 0 for none
 
 	mu    sync.Mutex
 	lines map[int64]int // by offset of the instruction, bytes
 
 	handlers []handler
-	handled  bool // handlers were read
+	handled  bool             // handlers were read
+	guards   map[int64]*guard // by offset of the handler, bytes
 }
 
 // codes are the code objects that were read, by address. An object at the same address may be
@@ -72,6 +74,12 @@ func (r *interpreter) codeAt(m *memory, addr uint64) (*code, error) {
 	}
 	if l.has(codeHandlers) {
 		c.exceptions = rec.word(codeHandlers)
+	}
+	// co_names is in front of what follows it in all releases.
+	if l.has(codeHandlers) {
+		c.names, _ = m.word(addr + l.at[codeHandlers] - uint64(m.size))
+	} else if l.has(codeNames) {
+		c.names, _ = m.word(addr + l.at[codeNames] - uint64(m.size))
 	}
 	if l.has(codeInstructions) {
 		c.instructions = addr + l.at[codeInstructions]

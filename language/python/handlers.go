@@ -4,8 +4,8 @@ package python
 // InternalDocs/exception_handling.md of CPython): while an instruction of [start, end) runs, the
 // value stack has at least depth values.
 type handler struct {
-	start, end int64 // bytes from the first instruction
-	depth      int
+	start, end, target int64 // bytes from the first instruction
+	depth              int
 }
 
 // Bounds of exception tables.
@@ -33,31 +33,32 @@ func readHandlers(next func() (byte, bool)) (list []handler) {
 	for len(list) < maxHandlers/4 {
 		start, ok1 := number()
 		length, ok2 := number()
-		_, ok3 := number() // the handler
+		target, ok3 := number()
 		depth, ok4 := number()
 		if !ok1 || !ok2 || !ok3 || !ok4 || depth>>1 > maxDepth {
 			return list
 		}
-		list = append(list, handler{2 * start, 2 * (start + length), int(depth >> 1)})
+		list = append(list, handler{2 * start, 2 * (start + length), 2 * target, int(depth >> 1)})
 	}
 	return list
 }
 
-// depth returns how many values are on the value stack at least while the instruction at offset
-// runs: what with statements and loops keep there. 0 if that is not known.
-func (c *code) depth(m *memory, offset int64) int {
+// handlerAt returns the entry for the instruction at an offset; nil if there is none. Its depth is
+// how many values are on the value stack at least while the instruction runs: what with statements
+// and loops keep there.
+func (c *code) handlerAt(m *memory, offset int64) *handler {
 	if c.exceptions == 0 {
-		return 0
+		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.handled {
 		c.handlers, c.handled = readHandlers(m.stream(c.exceptions)), true
 	}
-	for _, h := range c.handlers { // the entries do not overlap
-		if offset >= h.start && offset < h.end {
-			return h.depth
+	for i := range c.handlers { // the entries do not overlap
+		if h := &c.handlers[i]; offset >= h.start && offset < h.end {
+			return h
 		}
 	}
-	return 0
+	return nil
 }

@@ -340,10 +340,12 @@ func (o *objects) attributeOf(instance, object uint64) (name string) {
 	return name
 }
 
-// entered is a frame within statements that keep values on its value stack.
+// entered is a frame within statements that have handlers of exceptions.
 type entered struct {
 	frame, code uint64
-	depth       int // values on the value stack
+	depth       int    // values on the value stack that the statements keep
+	start       uint64 // of the instructions
+	offset      int64  // of the instruction that runs, bytes
 }
 
 // held returns the locks of whose with statements a frame runs the body, the innermost last. A
@@ -368,6 +370,9 @@ func (o *objects) kept(e *entered) ([]uint64, error) {
 	l := o.layout
 	if l.minor < 11 {
 		return o.keptByBlocks(e.frame)
+	}
+	if e.depth == 0 {
+		return nil, nil
 	}
 	at, err := o.pointer(e.code, codeLocalsNames)
 	if err != nil {

@@ -3,7 +3,10 @@ package python_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +114,70 @@ func TestWaits(t *testing.T) {
 				t.Errorf("%q has the lock of the Condition", by)
 			}
 		})
+	}
+}
+
+// TestGuards has threads with locks that they give back in "finally": which ones they have is as
+// the program says.
+func TestGuards(t *testing.T) {
+	program, err := filepath.Abs("testdata/guards.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p := gdbtest.Start(t, interpreter, program)
+			line, err := p.Stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want map[string][]uint64
+			if err := json.Unmarshal([]byte(line), &want); err != nil {
+				t.Fatal(err)
+			}
+			var got map[string]told
+			gdbtest.Await(t, "the threads to wait", func() bool {
+				got = threadsByName(walk(t, p.PID))
+				for name := range want {
+					if len(got[name].Waits) != 1 || got[name].Waits[0].Name != "done" {
+						return false
+					}
+				}
+				return true
+			})
+			for name, locks := range want {
+				var has []uint64
+				for _, x := range got[name].Holds {
+					if x.Kind != "GIL" {
+						has = append(has, x.Address)
+					}
+				}
+				if slices.Sort(has); !slices.Equal(has, locks) {
+					t.Errorf("%s has %#x, the program says %#x: %+v", name, has, locks, got[name].Holds)
+				}
+			}
+			if len(want) < 12 {
+				t.Errorf("%d threads", len(want))
+			}
+		})
+	}
+}
+
+// TestOperations holds the tables of instructions against the interpreters.
+func TestOperations(t *testing.T) {
+	for _, interpreter := range pythons(t) {
+		out, err := exec.Command(interpreter, "-c", "import sys; print(sys.version_info[1])").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "opcodes-3." + strings.TrimSpace(string(out)) + ".txt"
+		got, err := exec.Command(interpreter, "generate/opcodes.py").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Join("layouts", name))
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s says\n%s\n%s has (%v)\n%s", interpreter, got, name, err, want)
+		}
 	}
 }

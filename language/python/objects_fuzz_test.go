@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
@@ -89,11 +90,16 @@ func FuzzObjects(f *testing.F) {
 			_, _, _ = o.variables(fuzzBase, fuzzBase)
 			_, _ = o.raised(&threadState{addr: fuzzBase})
 			r := &interpreter{layout: l}
-			e := entered{fuzzBase, fuzzBase, 8}
+			e := entered{frame: fuzzBase, code: fuzzBase, depth: 8, start: fuzzBase}
 			if l.minor >= 11 {
 				_ = o.held(&e, fuzzBase)
 			}
 			_, _ = o.lockAt(fuzzBase)
+			_, _, _ = o.handlersOf(&e)
+			_ = (&code{names: fuzzBase}).guardAt(o, fuzzBase, 0)
+			for _, from := range []string{"LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF"} {
+				_ = o.evaluate(&e, &guard{loaded: loaded{from: from}, names: []string{"set"}, name: "set"})
+			}
 			r.codePart = 256
 			_ = r.raisedAt(o, fuzzBase)
 			_ = o.nameOf(fuzzBase, &language.Frame{Place: fuzzBase})
@@ -103,6 +109,34 @@ func FuzzObjects(f *testing.F) {
 			_ = o.waitsInside(&blockers[0], fuzzBase, fuzzBase, &frames[0])
 			_ = r.ending(o, fuzzBase, fuzzBase, fuzzBase)
 			_, _ = r.threadName(o, &threadState{addr: fuzzBase, interpreter: fuzzBase})
+		})
+	})
+}
+
+// FuzzLoads reads instructions of each release.
+func FuzzLoads(f *testing.F) {
+	for minor := byte(8); minor <= 15; minor++ {
+		var code []byte
+		for _, name := range []string{"LOAD_FAST", "LOAD_ATTR"} {
+			for number, op := range operations(int(minor)) {
+				if op.name == name {
+					code = append(append(code, number, 2), make([]byte, 2*op.caches)...)
+					break
+				}
+			}
+		}
+		if len(loads(int(minor), code)) != 1 {
+			f.Errorf("3.%d: %x loads nothing", minor, code)
+		}
+		f.Add(minor, code)
+	}
+	f.Fuzz(func(t *testing.T, minor byte, code []byte) {
+		bounds.Hold(t, 64<<10+100*len(code), func() {
+			for _, x := range loads(8+int(minor%8), code) {
+				if x.from == "" || x.variable < 0 || len(x.attributes) > mostAttributes || slices.Min(x.attributes) < 0 {
+					t.Errorf("%+v", x)
+				}
+			}
 		})
 	})
 }
