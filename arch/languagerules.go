@@ -69,7 +69,7 @@ type JavaInterpreter struct {
 	Sender   trad.Reg // the caller's stack pointer, until it is saved in the frame: r13; NoReg if releases differ
 	Thread   trad.Reg // the thread's record, in all code that the virtual machine makes: r15_thread
 
-	// SenderSlot is where an interpreted frame has saved Sender, in words from its frame pointer on,
+	// SenderSlot is where an interpreted frame has saved Sender, in words from its frame pointer,
 	// if the virtual machine's tables do not say, as of JDK 8 and on arm64:
 	// frame::interpreter_frame_sender_sp_offset.
 	SenderSlot int64

@@ -97,7 +97,7 @@ func TestSavedLanguages(t *testing.T) {
 }
 
 // A snapshot that is saved beside a list of tasks has the threads' frames, too: Python's own here,
-// without the process.
+// without the process. So have minidumps that are made of a snapshot, or of a core file.
 func TestSavedPython(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "waits.py")
 	text := "import sys\ndef inner():\n  print('ready', flush=True)\n  sys.stdin.read()\ndef outer():\n  inner()\nouter()\n"
@@ -112,13 +112,37 @@ func TestSavedPython(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", with, err, warnings)
 		}
 		p.Exit(t)
-		out, warnings, err := commandtest.Run("open", file)
-		got := ""
-		for _, m := range regexp.MustCompile(`(?m)^#\d+ +(.*) \[python\]$`).FindAllStringSubmatch(out, -1) {
-			got += m[1] + "\n"
+		hasPython(t, want, "open", file)
+		if with == "--locals" {
+			savedAsMinidump(t, want, "open", file)
 		}
-		if err != nil || got != want {
-			t.Errorf("%s: %v: frames\n%swant\n%s%s", with, err, got, want, warnings)
-		}
+	}
+	// A core file has the heap; a minidump that is made of it has what was decoded.
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "/usr/bin/python3"), source)
+	file := filepath.Join(t.TempDir(), "core")
+	commandtest.GCore(t, p.PID, file)
+	p.Exit(t)
+	savedAsMinidump(t, want, "core", file)
+}
+
+// savedAsMinidump checks Python's frames in a minidump that is made of a file.
+func savedAsMinidump(t *testing.T, want, verb, file string) {
+	t.Helper()
+	if _, warnings, err := commandtest.Run(verb, file, "--save", file+".dmp", "--format", "minidump"); err != nil {
+		t.Fatalf("%s: %v\n%s", verb, err, warnings)
+	}
+	hasPython(t, want, "minidump", file+".dmp")
+}
+
+// hasPython checks Python's frames in what a command prints.
+func hasPython(t *testing.T, want string, args ...string) {
+	t.Helper()
+	out, warnings, err := commandtest.Run(args...)
+	got := ""
+	for _, m := range regexp.MustCompile(`(?m)^#\d+ +(.*) \[python\]$`).FindAllStringSubmatch(out, -1) {
+		got += m[1] + "\n"
+	}
+	if err != nil || got != want {
+		t.Errorf("%q: %v: frames\n%swant\n%s%s", args, err, got, want, warnings)
 	}
 }
