@@ -19,9 +19,9 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// frames returns the frames of Java of all threads of a process, as jstack writes them, by the
-// threads' IDs.
-func frames(t *testing.T, pid int) map[int][]string {
+// frames returns the frames of Java of all threads of a process, as jstack writes them, and the PCs
+// of their physical frames, by the threads' IDs.
+func frames(t *testing.T, pid int) (all map[int][]string, pcs map[int][]uint64) {
 	t.Helper()
 	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
 	if err != nil {
@@ -36,7 +36,7 @@ func frames(t *testing.T, pid int) map[int][]string {
 	if err != nil || len(runtimes) != 1 {
 		t.Fatalf("%d virtual machines, %v", len(runtimes), err)
 	}
-	all := map[int][]string{}
+	all, pcs = map[int][]string{}, map[int][]uint64{}
 	for _, th := range threads {
 		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
 		if err != nil {
@@ -48,6 +48,7 @@ func frames(t *testing.T, pid int) map[int][]string {
 				t.Fatal(err)
 			}
 			s.Frames = append(s.Frames, f)
+			pcs[th.ID()] = append(pcs[th.ID()], f.PC())
 		}
 		d := language.Decorate(s, runtimes)
 		if d == nil {
@@ -64,7 +65,7 @@ func frames(t *testing.T, pid int) map[int][]string {
 			}
 		}
 	}
-	return all
+	return all, pcs
 }
 
 func written(f *language.Frame) string {
@@ -135,7 +136,8 @@ func TestJstack(t *testing.T) {
 				if before = jstack(t, p.PID); len(ends(before)) < 12 {
 					return false
 				}
-				got, after = frames(t, p.PID), jstack(t, p.PID)
+				got, _ = frames(t, p.PID)
+				after = jstack(t, p.PID)
 				return len(ends(after)) == 12
 			})
 			compared := 0

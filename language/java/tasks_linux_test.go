@@ -145,7 +145,7 @@ func TestVirtualThreads(t *testing.T) {
 					"-XX:+UnlockDiagnosticVMOptions", "-XX:+ShowHiddenFrames", "-cp", dir, "Virtual")
 				p := gdbtest.StartRunning(t, filepath.Join(bin, "java"), args...)
 				want, got := dump(t, bin, p.PID), virtualTasks(t, p.PID)
-				stacks := frames(t, p.PID)
+				stacks, _ := frames(t, p.PID)
 				if len(got) != len(want) || len(want) < 116 {
 					t.Errorf("%d virtual threads, the dump has %d", len(got), len(want))
 				}
