@@ -43,7 +43,7 @@ type About struct {
 	Held           bool // the command asks no servers, for instance because it holds the process
 
 	OneMoment bool  // the threads are of one moment: the command says for which locks they wait
-	Suspected []int // threads that seem to wait for each other, if they are not of one moment
+	Suspected []int // threads that seem to be in a deadlock, if they are not of one moment
 
 	FileFlags string // which flags say where files are: "--exe FILE or --sysroot DIR"; "" if none does
 	ExeFlag   string // which of them names the program alone; "" if none does
@@ -89,7 +89,7 @@ func suspected(a *About) *Line {
 	if len(a.Suspected) == 0 || !a.Live {
 		return nil
 	}
-	l := &Line{inCircle, nil, "--consistent says whether they do"}
+	l := &Line{deadlocked, nil, "--consistent says whether they are"}
 	for _, tid := range a.Suspected {
 		l.files = append(l.files, strconv.Itoa(tid))
 	}

@@ -25,7 +25,7 @@ const (
 	atRunTime                  // code that is interpreted, or made at run time
 	waiting                    // threads wait for locks
 	waitingEnds                // or for each other's end
-	inCircle                   // threads seem to wait for each other
+	deadlocked                 // threads seem to be in a deadlock
 )
 
 // String returns the text of a hint, without a newline.
@@ -46,8 +46,8 @@ func (l Line) String() string {
 			return "1 thread waits for a lock" + one + ": " + l.remedy + " it"
 		}
 		return fmt.Sprintf("%d threads wait for locks%s: %s them", len(l.files), several, l.remedy)
-	case inCircle:
-		return fmt.Sprintf("threads %s seem to wait for each other: %s", named(l.files), l.remedy)
+	case deadlocked:
+		return fmt.Sprintf("threads %s seem to be in a deadlock: %s", named(l.files), l.remedy)
 	case withoutSymbols:
 		if len(l.files) == 1 {
 			return l.files[0] + " has no symbols: build it with -g and keep its symbols, or give the folder of its debug file by --debug-dir"

@@ -99,14 +99,87 @@ func TestPythonDeadlock(t *testing.T) {
 			t.Errorf("%s: no %s%s", kind, want, out)
 		}
 		// Without the flag, nobody says for which mutex a thread waits.
-		others := func(line string) bool { return !strings.Contains(line, "seem to wait") }
+		others := func(line string) bool { return !strings.Contains(line, "seem to be in a deadlock") }
 		got = strings.Join(hintsBut(t, others, "attach", strconv.Itoa(p.PID)), "\n")
 		want := ""
 		if kind == "join" {
-			want = fmt.Sprintf("threads %d, %d seem to wait for each other: --consistent says whether they do", tids[first], tids[other])
+			want = fmt.Sprintf("threads %d, %d seem to be in a deadlock: --consistent says whether they are", tids[first], tids[other])
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}
+
+// cycles is a program with three deadlocks: of a job's result and a lock that the job wants, of two
+// locks that are given back in "finally", and of a lock and the import of a module.
+const cycles = `
+import importlib.abc, importlib.machinery, sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
+lock, a, b, table = [threading.Lock() for _ in range(4)]
+both, importing = threading.Barrier(2), threading.Barrier(2)
+pool = ThreadPoolExecutor(1, "pool")
+def job():
+    with lock:
+        pass
+def asks():
+    with lock:
+        pool.submit(job).result()
+def one():
+    a.acquire()
+    try:
+        both.wait()
+        b.acquire()
+    finally:
+        a.release()
+def two():
+    b.acquire()
+    try:
+        both.wait()
+        a.acquire()
+    finally:
+        b.release()
+class Slow(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, path, target=None):
+        return importlib.machinery.ModuleSpec(name, self) if name == "slow" else None
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        importing.wait()
+        with table:
+            pass
+sys.meta_path.insert(0, Slow())
+def imports():
+    import slow
+def imports_too():
+    with table:
+        importing.wait()
+        import slow
+for f in (asks, one, two, imports, imports_too):
+    threading.Thread(target=f, name=f.__name__, daemon=True).start()
+print("ready", flush=True)
+time.sleep(1200)
+`
+
+// TestPythonDeadlocks: futures, imports, and locks that only the code says to be held are parts of
+// deadlocks.
+func TestPythonDeadlocks(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Tool(t, "python3"), "-c", cycles)
+	out := ""
+	gdbtest.Await(t, "three deadlocks", func() bool {
+		var err error
+		if out, _, err = commandtest.Run("attach", "--consistent", strconv.Itoa(p.PID)); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(out, "deadlock: ") == 3
+	})
+	for _, want := range []string{
+		`Future 0x[0-9a-f]+, held by thread \d+ "pool_0"`, `lock 0x[0-9a-f]+ \(lock\), held by thread \d+ "asks"`,
+		`lock 0x[0-9a-f]+ \(a\), held by thread \d+ "one"`, `lock 0x[0-9a-f]+ \(b\), held by thread \d+ "two"`,
+		`lock 0x[0-9a-f]+ \(table\), held by thread \d+ "imports_too"`, `import lock 0x[0-9a-f]+ \(slow\), held by thread \d+ "imports"`,
+	} {
+		if n := len(regexp.MustCompile(`(?m)waits for the `+want+`$`).FindAllString(out, -1)); n != 1 {
+			t.Errorf("%d times %s:\n%s", n, want, out)
 		}
 	}
 }
