@@ -73,6 +73,9 @@ type JavaInterpreter struct {
 	// if the virtual machine's tables do not say, as of JDK 8 and on arm64:
 	// frame::interpreter_frame_sender_sp_offset.
 	SenderSlot int64
+	// WrapperSlot is where the frame by which C++ has called Java leads to the JavaCallWrapper, in
+	// words from its frame pointer on, likewise: frame::entry_frame_call_wrapper_offset.
+	WrapperSlot int64
 	// Between is how many words an interpreted frame has between its method and its variables'
 	// place, from JDK 9 on: frame::interpreter_frame_locals_offset is -4-Between. The bytecode's
 	// place comes next.

@@ -177,7 +177,7 @@ var Arch = &arch.Arch{
 	LanguageRules: arch.LanguageRules{
 		Handlers:        arch.Handlers{Data: []trad.Reg{RAX, RDX}, Registers: 18},
 		ThreadPointer:   []trad.Reg{FSBase},
-		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX, Sender: R13, Thread: R15, SenderSlot: -1, Between: 3},
+		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX, Sender: R13, Thread: R15, SenderSlot: -1, WrapperSlot: -6, Between: 3},
 		JavaColours:     true,
 		Calls:           systemV{},
 		VectorBytes:     x86.VectorBytes,

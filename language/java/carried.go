@@ -62,11 +62,13 @@ func (t *tasks) onStack(record, object uint64) (list []spot, err error) {
 				return list, errChunk
 			}
 			list = append(list, spot{a.pc, method, bytecode})
+			// On arm64 the stack pointer of a caller that is interpreted lies inward of the arguments, and
+			// may lie inward of this frame.
+			a.sp = max(sender, a.fp+8*frameRecord)
 			a.pc, _ = t.Word(a.fp + 8)
 			a.fp, _ = t.Word(a.fp)
-			a.sp = sender
 		case a.pc == callStub: // behind it are frames of C++, and then the frame of Java that led to them
-			slot := t.tables.Constants["frame::entry_frame_call_wrapper_offset"]
+			slot := t.wrapperSlot()
 			wrapper, _ := t.Word(a.fp + 8*uint64(slot))
 			noted, has := t.tables.Fields["JavaCallWrapper::_anchor"]
 			if slot == 0 || wrapper == 0 || !has {
@@ -96,6 +98,16 @@ func (t *tasks) onStack(record, object uint64) (list []spot, err error) {
 		}
 	}
 	return list, errTooDeep
+}
+
+// wrapperSlot returns where the frame by which C++ has called Java leads to what C++ has noted, in
+// words from its frame pointer on; 0 if that is not known.
+func (t *tasks) wrapperSlot() int64 {
+	slot, ok := t.tables.Constants["frame::entry_frame_call_wrapper_offset"]
+	if j := t.vm.arch.JavaInterpreter; !ok && j != nil {
+		slot = j.WrapperSlot
+	}
+	return slot
 }
 
 // enterSpecial is the method by which a thread enters a continuation. Its frame has the record of

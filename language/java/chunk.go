@@ -131,14 +131,15 @@ func (t *tasks) walk(c *chunkFrames, list []spot) ([]spot, error) {
 			bytecode, has := c.word(fp + t.vm.slots.bytecode)
 			locals, bounded := c.distance(fp+t.vm.slots.locals, fp)
 			sender, known := c.distance(fp+senderSlot, fp)
-			if !ok || !is || !has || !bounded || !known || fp < sp || sender <= fp {
+			if !ok || !is || !has || !bounded || !known || fp < sp {
 				return list, errChunk
 			}
 			list = append(list, spot{pc, method, bytecode})
 			if locals+1 >= c.end {
 				return list, nil
 			}
-			sp, own = fp+frameRecord, sender
+			sp = fp + frameRecord
+			own = max(sender, sp) // as in onStack
 			continue
 		}
 		code := t.codeAt(pc)
