@@ -62,8 +62,8 @@ func (t *tasks) onStack(record, object uint64) (list []spot, err error) {
 				return list, errChunk
 			}
 			list = append(list, spot{a.pc, method, bytecode})
-			// On arm64 the stack pointer of a caller that is interpreted lies inward of the arguments, and
-			// may lie inward of this frame.
+			// On arm64 the stack pointer of a caller that is interpreted lies inward of the
+			// arguments, and may lie inward of this frame.
 			a.sp = max(sender, a.fp+8*frameRecord)
 			a.pc, _ = t.Word(a.fp + 8)
 			a.fp, _ = t.Word(a.fp)

@@ -28,6 +28,11 @@ func frames(t *testing.T, pid int) (all map[int][]string, pcs map[int][]uint64) 
 		t.Fatal(err)
 	}
 	defer tg.Close()
+	return framesOf(t, tg)
+}
+
+func framesOf(t *testing.T, tg target.Target) (all map[int][]string, pcs map[int][]uint64) {
+	t.Helper()
 	threads, err := tg.Threads()
 	if err != nil {
 		t.Fatal(err)
