@@ -120,8 +120,8 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 	if len(resting) > 0 && len(resting) == len(seen) {
 		return nil
 	}
-	// Frames of languages are on the heap, where they change as soon as the thread runs: each thread
-	// is held while they are read.
+	// Frames of languages are on the heap, where they change as soon as the thread runs: each
+	// thread is held while they are read.
 	before := w.spaces[int32(pid)]
 	hold := before != nil && len(before.languages.runtimes) > 0
 	t, err := live.Attach(ctx, pid, live.Options{LowMemory: true, Unread: hold, Watch: &w.watch, Skip: func(tid int) bool { return resting[tid] }})

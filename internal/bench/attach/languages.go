@@ -96,6 +96,7 @@ const languagesText = `Each command prints the stacks of a program whose threads
 one lock (internal/bench/programs/threads.py), or of Java, with %d frames of Java each (Parked.java). Medians of %d rounds, and the
 least time that a thread was held. py-spy and pystack, from PyPI, read Python's frames alone here, and jstack Java's. What the
 process itself does meanwhile is counted: for jstack, the virtual machine writes the stacks.
+record --wall leaves threads alone that have not run since their last sample, and stops threads that wake for each sample.
 
 "Decorating" is what the frames of a language add to the walk of all stacks: to find the run time, to read the chains of frames, and
 to lay them over the physical frames. Its time is a processor's.
@@ -196,9 +197,22 @@ func (l *languages) addition(ctx context.Context, p scenario, language string, g
 	return nil
 }
 
-// walls measures record --wall.
+// nap is how long threads sleep that do so over and over, seconds.
+const nap = "0.005"
+
+// walls measures record --wall: of threads that sleep on, and of threads that run now and then.
 func (l *languages) walls(ctx context.Context) error {
-	p := l.threads(l.many)
+	rests, naps := l.threads(l.many), l.threads(l.many)
+	rests.name += ", which wait"
+	naps.name += ", which wake every " + nap + " s"
+	naps.args = append(naps.args, nap)
+	if err := l.recordWall(ctx, rests); err != nil {
+		return err
+	}
+	return l.recordWall(ctx, naps)
+}
+
+func (l *languages) recordWall(ctx context.Context, p scenario) error {
 	started, err := l.start(p, nil)
 	if err != nil {
 		return err
