@@ -41,7 +41,9 @@ of requests that the plug-in made meanwhile, and the time that it took. The plug
 standard error is printed as it comes.
 
 A plug-in is asked only once about code that it has given a row for: the last lines
-count the frames that needed no question. 'sfwalk attach --plugin PATH PID --explain'
+count the frames that needed no question. Of a plug-in that decorates stacks, it prints the
+language's frames of each thread, the levels of the physical frames where they stand, the reads
+of memory, and the time. 'sfwalk attach --plugin PATH PID --explain'
 prints the stacks.
 
 Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
@@ -118,6 +120,7 @@ func (r *pluginRun) walk(ctx context.Context, host hosts.Plugins, start hosts.St
 	table := r.flags.Table(s.Arch(), s.From().Windows, nil)
 	asked.Insert(table)
 	w := &report.Walker{Target: s, Flags: r.flags, Table: table}
+	stacks := newDecorating(s, plugin, table)
 	for _, th := range threads {
 		r.exchanges = nil
 		frames := 0
@@ -127,11 +130,12 @@ func (r *pluginRun) walk(ctx context.Context, host hosts.Plugins, start hosts.St
 			return 0
 		})
 		doc.add(&walked, frames, r.exchanges, s.Arch())
+		doc.Threads[len(doc.Threads)-1].Decoration = stacks.of(th)
 		if ctx.Err() != nil {
 			return nil, exit.ErrInterrupted
 		}
 	}
-	if r.fault = plugin.Err(); r.fault != nil {
+	if r.fault = stacks.fault(plugin); r.fault != nil {
 		doc.Error = r.fault.Error()
 	}
 	plugin.Close() // for all that it has written
@@ -154,9 +158,6 @@ func anything(ctx context.Context, name string, opts core.Options) (report.Sourc
 func (d *runDocument) print(w io.Writer) {
 	p := &d.Plugin
 	printable.Fprintf(w, "%s %s (%s), protocol %d, %s, started in %v\n", p.Name, p.Version, p.Path, p.Protocol, p.does(), time.Duration(p.StartUS)*time.Microsecond)
-	if p.Decorates != "" {
-		printable.Fprintf(w, "its frames of %s are not among the questions: 'sfwalk attach --plugin %s PID' shows them\n", p.Decorates, p.Path)
-	}
 	outcomes := map[string]int{}
 	var requests int
 	var slowest int64
@@ -168,6 +169,9 @@ func (d *runDocument) print(w io.Writer) {
 			q.print(w)
 			outcomes[q.outcome()]++
 			requests, slowest = requests+q.Requests, max(slowest, q.TookUS)
+		}
+		if t.Decoration != nil {
+			t.Decoration.print(w, p.Decorates)
 		}
 		if t.Error != "" {
 			printable.Fprintf(w, "  %s\n", t.Error)

@@ -26,12 +26,13 @@ type runDocument struct {
 }
 
 type runThread struct {
-	TID       int        `json:"tid"`
-	Name      string     `json:"name"`
-	Frames    int        `json:"frames"` // physical ones
-	Questions []question `json:"questions"`
-	Stop      string     `json:"stop"`
-	Error     string     `json:"error"`
+	TID        int            `json:"tid"`
+	Name       string         `json:"name"`
+	Frames     int            `json:"frames"` // physical ones
+	Questions  []question     `json:"questions"`
+	Decoration *runDecoration `json:"decoration,omitempty"`
+	Stop       string         `json:"stop"`
+	Error      string         `json:"error"`
 }
 
 type question struct {

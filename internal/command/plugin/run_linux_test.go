@@ -3,6 +3,7 @@ package plugin
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -155,5 +156,61 @@ func TestPluginCheck(t *testing.T) {
 	var status exit.Status
 	if !errors.As(err, &status) || status.Code != 1 || !strings.Contains(out, "FAIL") {
 		t.Errorf("error %v\n%s", err, out)
+	}
+}
+
+// TestPluginRunDecorator: the frames of a decorator's language are printed with the levels of the
+// physical frames where they stand, and why there are none, or not all.
+func TestPluginRunDecorator(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program, err := os.ReadFile(gdbtest.Compile(t, gdbtest.Testdata(t, "..", "internal", "bench", "programs", "jit.c"), gdbtest.Tool(t, "cc"), "-O2", "-g"))
+	exe := filepath.Join(t.TempDir(), "jit-renamed") // by which toy knows it
+	if err := errors.Join(err, os.WriteFile(exe, program, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	pid := strconv.Itoa(gdbtest.Start(t, exe, "3", "3").PID)
+	out, errOut, err := commandtest.Run("plugin", "run", plugintest.Path(t, "toy"), pid, "--json")
+	if err != nil || errOut != "" {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	commandtest.InPage(t, "sfwalk plugin run", out)
+	var got struct {
+		Threads []struct {
+			Frames     int
+			Decoration struct {
+				Reads    int
+				Frames   []runFrame
+				Warnings []string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	d := got.Threads[0].Decoration
+	if len(d.Frames) == 0 || d.Reads == 0 || len(d.Warnings) > 0 {
+		t.Fatalf("%s", out)
+	}
+	for i, f := range d.Frames { // as plugintest's toy has them
+		name, line := "toy.inner", f.Level+101
+		if i%2 == 1 {
+			name, line = "toy.outer", f.Level+1
+		}
+		if want := (runFrame{f.Level, true, name + strconv.Itoa(f.Level), "demo.toy", line}); f != want || f.Level >= got.Threads[0].Frames {
+			t.Errorf("%+v, want %+v", f, want)
+		}
+	}
+	for mode, want := range map[string]string{
+		"toy": `\n  \d+ frames of toy: .*, \d+ reads?\n#\d+ +toy\.inner\d+ at demo\.toy:\d+, in place of the frame\n`, "toy-fails": `a record is broken\n`, "toy-none": `\n0 questions`,
+	} {
+		if out, _, err := commandtest.Run("plugin", "run", plugintest.Path(t, mode), pid); err != nil || !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("%s: %v\n%s", mode, err, out)
+		}
+	}
+	if _, _, err := commandtest.Run("plugin", "run", plugintest.Path(t, "toy-unknown"), pid); err == nil || !strings.Contains(err.Error(), "the release of toy is not known") {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := commandtest.Run("plugin", "run", plugintest.Path(t, "toy-crash"), pid); err == nil || !strings.Contains(err.Error(), "exit status 2") {
+		t.Errorf("%v", err)
 	}
 }
