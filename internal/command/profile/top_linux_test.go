@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -240,4 +242,52 @@ while True:
 	}
 	m.keys("q")
 	m.await(`exit code 0`)
+}
+
+// Names that a language has of its functions do nothing to the terminal.
+func TestTopOfHostileNames(t *testing.T) {
+	gdbtest.Later(t, "python3")
+	script := filepath.Join(t.TempDir(), "odd.py")
+	if err := os.WriteFile(script, []byte(`def compute():
+    while True:
+        pass
+odd = "first\x1b[2J\x1b]0;owned\x07\r\nsecond\u202e"
+code = compute.__code__
+names = {"co_name": odd}
+if hasattr(code, "co_qualname"):
+    names["co_qualname"] = odd
+compute.__code__ = code.replace(**names)
+print("ready", flush=True)
+compute()
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "python3"), script)
+	sfwalk := filepath.Join(commandtest.Install(t, "sfwalk", "sfwalk-full"), "sfwalk")
+	m := multiplex(t, fmt.Sprintf("%s top %d --wall -F 50 --every 100ms", sfwalk, p.PID))
+	m.await(`(?s)^top of \d+ .* samples.*OWN▼.* first\\x1b\[2J\\x1b\]0;owned\\x07\\r\\nsecond\\u202e`)
+	m.keys("q")
+	m.await(`exit code 0`)
+}
+
+// A decorator that fails costs its own frames: top shows the program's functions, and ends well.
+func TestTopOfHostileDecorators(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program, err := os.ReadFile(gdbtest.Compile(t, gdbtest.Testdata(t, "..", "internal", "bench", "programs", "jit.c"), gdbtest.Tool(t, "cc"), "-O2", "-g"))
+	exe := filepath.Join(t.TempDir(), "jit-renamed") // by which plugintest's toy knows it
+	if err := errors.Join(err, os.WriteFile(exe, program, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	p := gdbtest.Start(t, exe, "3", "3")
+	sfwalk := filepath.Join(commandtest.Install(t, "sfwalk", "sfwalk-full"), "sfwalk")
+	for mode, shown := range map[string]string{
+		"toy": "toy.inner", "toy-fails": "toy.inner", "toy-crash": "pause|nanosleep|read|syscall", "toy-hang": "pause|nanosleep|read|syscall", "toy-nameless": "pause|nanosleep|read|syscall",
+	} {
+		m := multiplex(t, fmt.Sprintf("%s top %d --wall -F 50 --every 100ms --plugin %s", sfwalk, p.PID, plugintest.Path(t, mode)))
+		m.await(`(?s)^top of \d+ .* samples.*OWN▼`)
+		m.keys("2")
+		m.await(`(?s)TOTAL▼.*(` + shown + `)`)
+		m.keys("q")
+		m.await(`exit code 0`)
+	}
 }
