@@ -54,7 +54,7 @@ func TestSafepoint(t *testing.T) {
 				t.Errorf("the VM thread: %+v", th)
 			}
 		case th.Name == "main":
-			requested = waits(th, "VM operation", operator) && strings.HasSuffix(all[operator].State, "requested by thread "+strconv.Itoa(tid))
+			requested = waits(th, "VM operation", operator) && strings.Contains(all[operator].State, "requested by thread "+strconv.Itoa(tid)+",")
 			if !requested {
 				t.Errorf("main: %+v", th)
 			}

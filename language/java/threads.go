@@ -56,6 +56,9 @@ func (x *threads) tell(memory *vmstructs.Reader, s *language.Stack, has entered)
 	if !ok {
 		about := r.worker(s, sp)
 		x.operator(r, s, about)
+		if about != nil && about.Name == operatorName {
+			about.State = strings.TrimPrefix(about.State+", "+r.started(), ", ")
+		}
 		return about
 	}
 	return x.about(r, s, th, has)

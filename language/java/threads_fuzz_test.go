@@ -32,7 +32,8 @@ func (m bytesAt) ReadMemory(addr uint64, p []byte) (int, error) {
 var static = []string{
 	"JVMFlag::flags", "JVMFlag::numFlags", "CompressedOops::_base", "CompressedOops::_shift", "CompressedKlassPointers::_base",
 	"CompressedKlassPointers::_shift", "ThreadsSMRSupport::_java_thread_list", "ObjectSynchronizer::_in_use_list", "Universe::_collectedHeap",
-	"java_lang_Class::_klass_offset", "Threads::_thread_list",
+	"java_lang_Class::_klass_offset", "Threads::_thread_list", "Abstract_VM_Version::_s_vm_release", "Arguments::_jvm_args_array",
+	"Arguments::_num_jvm_args", "Arguments::_java_command",
 }
 
 // inObjects are fields of structures.
@@ -99,6 +100,9 @@ func FuzzThreads(f *testing.F) {
 			r.stackLocked(s, th, entered{fuzzBase: 0})
 			r.text(fuzzBase)
 			r.spoken(fuzzBase)
+			if text := r.started(); len(text) > mostStarted+len("...") {
+				t.Errorf("%d bytes: %s", len(text), text)
+			}
 		})
 	})
 }

@@ -147,6 +147,15 @@ func TestThreads(t *testing.T) {
 				return len(owners) == 4 && inPlace(want)
 			})
 			got := told(t, p.PID)
+			machine := ""
+			for _, th := range got {
+				if th.Name == "VM Thread" {
+					machine = th.State
+				}
+			}
+			if machine != started(t, p.PID) {
+				t.Errorf("the VM thread says %q, jcmd %q", machine, started(t, p.PID))
+			}
 			names, compared, levels := map[int]string{}, 0, 0
 			for id, w := range want {
 				names[id] = w.name
@@ -196,6 +205,26 @@ func TestThreads(t *testing.T) {
 			}
 		})
 	}
+}
+
+var startedLines = regexp.MustCompile(`(?s)VM version (\S+).*jvm_args: (.*?) ?\njava_command: (.*?)\n`)
+
+// started has jcmd say what a virtual machine is, and how it was started.
+func started(t *testing.T, pid int) string {
+	t.Helper()
+	var all []byte
+	for _, command := range []string{"VM.version", "VM.command_line"} {
+		out, err := exec.Command(gdbtest.Tool(t, "jcmd"), strconv.Itoa(pid), command).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, out...)
+	}
+	m := startedLines.FindStringSubmatch(string(all))
+	if m == nil {
+		t.Fatalf("jcmd says %s", all)
+	}
+	return "HotSpot " + m[1] + ", " + m[2] + " " + m[3]
 }
 
 // places are what the threads of Locks do in the end, but for the ones of deadlocks.
