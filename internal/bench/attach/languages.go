@@ -142,6 +142,9 @@ func (l *languages) pythons(ctx context.Context) error {
 			missing[t.name] = t.args[0] + " is not installed"
 			continue
 		}
+		if of, err := exec.Command("pyenv", "which", t.args[0]).Output(); err == nil {
+			path = strings.TrimSpace(string(of)) // pyenv's own programs are shell scripts that look for it
+		}
 		list = append(list, tool{name: t.name, args: append([]string{path}, t.args[1:]...)})
 		version := build.Version(path)
 		if !strings.HasPrefix(version, t.args[0]) {
