@@ -103,8 +103,12 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		w.mu.Unlock()
 	}
 	w.mu.Lock()
+	// Frames of languages are on the heap, where they change as soon as the thread runs: each
+	// thread is held while they are read.
+	hold := false
 	if p := w.spaces[int32(pid)]; p != nil {
 		p.begin(uint64(ring.Now()))
+		hold = len(p.languages.runtimes) > 0
 	}
 	seen, resting := w.look(pid)
 	since := func(tid int32) uint64 {
@@ -120,10 +124,6 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 	if len(resting) > 0 && len(resting) == len(seen) {
 		return nil
 	}
-	// Frames of languages are on the heap, where they change as soon as the thread runs: each
-	// thread is held while they are read.
-	before := w.spaces[int32(pid)]
-	hold := before != nil && len(before.languages.runtimes) > 0
 	t, err := live.Attach(ctx, pid, live.Options{LowMemory: true, Unread: hold, Watch: &w.watch, Skip: func(tid int) bool { return resting[tid] }})
 	if errors.Is(err, live.ErrExited) || errors.Is(err, live.ErrNoProcess) || errors.Is(err, live.ErrZombie) {
 		if !w.begun && slices.Contains(w.opts.PIDs, pid) {
