@@ -84,6 +84,7 @@ func (c *chain) place(objects []uint64, frames []language.Frame, whole bool) {
 	} else {
 		at = c.matchByContent(calls, objects)
 	}
+	c.groups = slices.Grow(c.groups, len(at))
 	for i, f := range at {
 		a := language.Anchor{Level: -1}
 		if f != nil {

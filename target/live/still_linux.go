@@ -1,6 +1,9 @@
 package live
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 // there reports whether a thread is blocked where it was when its view was made, or is so again. It
 // implements memory.there. The kernel tells of no other thread where it is.
@@ -23,10 +26,20 @@ func (f *files) same(v *view) bool {
 	}
 	used := max(v.used.Load(), first.lo+pageSize) - first.lo
 	was := first.data[:min(used, uint64(len(first.data)))]
-	data := make([]byte, len(was))
-	n, _ := f.fetch(first.lo, data)
-	return bytes.Equal(data[:n], was)
+	room := stackRooms.Get().(*[firstCopy]byte)
+	defer stackRooms.Put(room)
+	for at := first.lo; len(was) > 0; {
+		part := was[:min(len(was), len(room))]
+		if n, _ := f.fetch(at, room[:len(part)]); !bytes.Equal(room[:n], part) {
+			return false
+		}
+		was, at = was[len(part):], at+uint64(len(part))
+	}
+	return true
 }
+
+// stackRooms are for stacks that are compared: most threads of a process have one.
+var stackRooms = sync.Pool{New: func() any { return new([firstCopy]byte) }}
 
 // turns implements memory.turns.
 func (p *proc) turns(tid int) uint64 { return p.watch.turns(p.pid, tid) }
