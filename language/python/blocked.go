@@ -50,6 +50,9 @@ func (r *interpreter) blocked(o *objects, s *language.Stack, interp uint64, grou
 	if ok && !o.madeIn(interp, lock.object) {
 		return x, lock, false
 	}
+	if !ok {
+		lock.object = 0 // what is there is no lock
+	}
 	outside := outsideOf(blockers, frames)
 	b, self, at := o.inside(blockers, frames[:outside], func(b *blocker, self uint64) bool { return o.waitsInside(b, self, lock.object, &frames[0]) })
 	if b != nil {
@@ -150,6 +153,10 @@ func (r *interpreter) ending(o *objects, interp, lock, word uint64) (thread uint
 	if active == 0 {
 		return 0
 	}
+	attribute := "_handle" // 3.13
+	if o.layout.minor >= 14 {
+		attribute = "_os_thread_handle"
+	}
 	var event uint64 // see waitedLock
 	if lock == 0 && o.layout.minor >= 13 {
 		event, _ = o.word(word - uint64(o.size))
@@ -159,7 +166,7 @@ func (r *interpreter) ending(o *objects, interp, lock, word uint64) (thread uint
 			if at, err := o.attribute(x, "_tstate_lock"); err == nil && at == lock {
 				thread = x
 			}
-		} else if handle, err := o.attribute(x, "_handle"); err == nil && handle != 0 {
+		} else if handle, err := o.attribute(x, attribute); err == nil && handle != 0 {
 			// What the object points to has the event (ThreadHandle in Modules/_threadmodule.c).
 			const most = 128
 			if at, err := o.word(handle + o.layout.at[objectSize]); err == nil && event >= at && event-at < most {

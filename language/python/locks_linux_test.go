@@ -181,3 +181,37 @@ func TestOperations(t *testing.T) {
 		}
 	}
 }
+
+// ends is a program whose main thread is over: the module threading waits for the other one, whose
+// ID the program prints.
+const ends = `
+import threading, time
+def stays():
+    print("ready\n%d" % threading.get_native_id(), flush=True)
+    time.sleep(1200)
+threading.Thread(target=stays, name="stays").start()
+`
+
+// TestShutdown has a main thread that waits for another one as the program ends.
+func TestShutdown(t *testing.T) {
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p := gdbtest.Start(t, interpreter, "-c", ends)
+			var want int
+			if _, err := fmt.Fscan(p.Stdout, &want); err != nil {
+				t.Fatal(err)
+			}
+			var got language.Lock
+			gdbtest.Await(t, "the main thread to wait", func() bool {
+				waits := threadsByName(walk(t, p.PID))["MainThread"].Waits
+				if len(waits) == 1 {
+					got = waits[0]
+				}
+				return got.Ends
+			})
+			if got.Owner != want || got.Kind != "Thread" || got.Address == 0 || got.Timed {
+				t.Errorf("%+v, the other thread is %d", got, want)
+			}
+		})
+	}
+}
