@@ -75,6 +75,7 @@ func holdTasks(t *testing.T, interpreter, program string, but ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.Rest(t)
 	var told [][]any
 	if err := json.Unmarshal([]byte(line), &told); err != nil {
 		t.Fatal(err)
