@@ -42,7 +42,7 @@ type InflatedSection interface {
 }
 
 // MaxInflated bounds the size of a section that [Inflated] keeps, in bytes, not compressed.
-const MaxInflated = 256 << 20
+const MaxInflated = 1 << 30
 
 // inflated are the sections that were inflated because the cache did not have them.
 type inflated struct {

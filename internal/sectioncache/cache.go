@@ -18,7 +18,7 @@ import (
 
 const (
 	// usualRoom bounds the files of a cache together, bytes.
-	usualRoom = 1 << 30
+	usualRoom = 4 << 30
 	// share is the part of the free room of a file system that one file may take up: one of share.
 	share = 8
 	// mostOpen bounds the files that are open at once. A process with more debug files has the
