@@ -52,10 +52,13 @@ func (s *space) steady() bool {
 	return !s.stale && (s.languages.failed == "" || s.languages.tries >= mostTries)
 }
 
-// takeResting counts samples of threads that rest.
+// takeResting counts samples of threads that rest, but of threads that were forgotten since look.
 func (w *wall) takeResting(seen map[int]live.Seen, resting map[int]bool, since func(tid int32) uint64) {
 	for tid := range resting {
 		r := w.rests[int32(tid)]
+		if r == nil || r.tree != w.tree {
+			continue
+		}
 		w.stats.Samples++
 		if r.whole {
 			w.stats.Whole++

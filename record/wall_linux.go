@@ -119,9 +119,12 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		w.last[tid] = begin
 		return uint64(length)
 	}
-	w.takeResting(seen, resting, since)
+	all := len(resting) > 0 && len(resting) == len(seen)
+	if all {
+		w.takeResting(seen, resting, since)
+	}
 	w.mu.Unlock()
-	if len(resting) > 0 && len(resting) == len(seen) {
+	if all {
 		return nil
 	}
 	t, err := live.Attach(ctx, pid, live.Options{LowMemory: true, Unread: hold, Watch: &w.watch, Skip: func(tid int) bool { return resting[tid] }})
@@ -142,6 +145,7 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 	if err != nil {
 		return nil // it has ended meanwhile
 	}
+	w.takeResting(seen, resting, since) // not before: a round that is cut off counts for no thread
 	threads, _ := t.Threads()
 	again := t.Retaker()
 	defer again.Close()

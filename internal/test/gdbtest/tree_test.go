@@ -35,6 +35,7 @@ var mayTime = map[string]string{
 	"internal/test/gdbtest/full.go":                         "gdb may take hours for one picture",
 	"internal/test/gdbtest/writes.go":                       "a gdb that cannot write registers may wait for ever",
 	"internal/test/systemtest/processors_test.go":           "it says how long a boot takes",
+	"internal/command/stacks/tasksheld_linux_test.go":       "a list of tasks that takes long is what it tests",
 	"sniffer/runtimes_linux_test.go":                        "any moment is right to stop a busy program at",
 	"internal/command/stacks/locals_programs_linux_test.go": "counts how often it does",
 	"internal/test/bounds/bounds.go":                        "what is looked at each time is the CPU time",
