@@ -34,7 +34,7 @@ func TestRecordWall(t *testing.T) {
 		want = append(want, f.PC)
 	}
 	out := filepath.Join(t.TempDir(), "p.pb.gz")
-	if _, said, err := commandtest.Run("record", strconv.Itoa(p.PID), "--wall", "-d", "2s", "-o", out); err != nil || !strings.Contains(said, "; stopped ") {
+	if _, said, err := commandtest.Run("record", strconv.Itoa(p.PID), "--wall", "-d", "4s", "-o", out); err != nil || !strings.Contains(said, "; stopped ") {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	data, err := os.ReadFile(out)
