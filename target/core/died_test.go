@@ -10,7 +10,7 @@ import (
 )
 
 // TestDied: the thread that died is the first one for a core of the kernel, which notes the signal
-// for each thread, and the one with the signal for a core of qemu 8.2 and later.
+// for each thread, and the one with the signal for a core of qemu 10.0.
 func TestDied(t *testing.T) {
 	for _, test := range []struct {
 		signals []byte // of the threads 1, 2, ...

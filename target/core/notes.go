@@ -99,8 +99,8 @@ func (f *file) notes() (*notes, error) {
 	return n, nil
 }
 
-// dyingFirst puts the thread that died before the others, where the kernel has it. qemu 8.2 and
-// later writes the threads in the order of their processors, and notes the signal for one alone.
+// dyingFirst puts the thread that died before the others, where the kernel has it. qemu 10.0
+// writes the threads in the order of their processors, and notes the signal for one alone.
 func (n *notes) dyingFirst() {
 	if n.threads[0].Signal != 0 {
 		return
