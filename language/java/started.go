@@ -15,7 +15,9 @@ const (
 )
 
 // started says which virtual machine it is, its options, and what it runs, as a report of its own
-// crash does: "HotSpot 17.0.15+6, -Xmx64m Main". It returns "" if the tables do not tell.
+// crash does: "HotSpot 17.0.15+6, -Xmx64m -Dapp.key=… Main …". Stacks are sent to other people:
+// what only the program or an agent reads, and may be a password, is left out. It returns "" if the
+// tables do not tell.
 func (r *reading) started() string {
 	release, _ := r.static("Abstract_VM_Version::_s_vm_release")
 	version := r.words(release, mostOption)
@@ -28,15 +30,17 @@ func (r *reading) started() string {
 	n, known := r.Number(0, count)
 	for i := int64(0); ok && known && i < min(n, mostOptions); i++ {
 		at, _ := r.Word(list + 8*uint64(i))
-		if option := r.words(at, mostOption); strings.Contains(option, " ") {
+		if option := unsecret(r.words(at, mostOption)); strings.Contains(option, " ") {
 			words = append(words, strconv.Quote(option))
 		} else if option != "" {
 			words = append(words, option)
 		}
 	}
 	command, _ := r.static("Arguments::_java_command")
-	if text := r.words(command, mostOption); text != "" {
-		words = append(words, text)
+	if main, arguments, more := strings.Cut(r.words(command, mostOption), " "); main != "" {
+		if words = append(words, main); more && arguments != "" {
+			words = append(words, "…")
+		}
 	}
 	text := "HotSpot " + version
 	if len(words) > 0 {
@@ -46,6 +50,16 @@ func (r *reading) started() string {
 		text = strings.ToValidUTF8(text[:mostStarted], "") + "..."
 	}
 	return text
+}
+
+// unsecret returns an option without the value of a system property, and what an agent is told.
+func unsecret(option string) string {
+	for _, kind := range []string{"-D", "-javaagent:", "-agentlib:", "-agentpath:"} {
+		if name, value, ok := strings.Cut(option, "="); ok && value != "" && strings.HasPrefix(name, kind) {
+			return name + "=…"
+		}
+	}
+	return option
 }
 
 // words reads a text that ends with a zero, of up to most bytes: what is behind them is "...".

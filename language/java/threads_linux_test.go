@@ -138,7 +138,7 @@ func TestThreads(t *testing.T) {
 	dir := compileJava(t, "Locks.java")
 	for name, flags := range variants {
 		t.Run(name, func(t *testing.T) {
-			args := append(slices.Clone(flags), "-XX:+IgnoreUnrecognizedVMOptions", "-Xmx128m", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp", dir, "Locks")
+			args := append(slices.Clone(flags), "-XX:+IgnoreUnrecognizedVMOptions", "-Xmx128m", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-Dempty", "-cp", dir, "Locks", "--password=secret")
 			p := gdbtest.StartRunning(t, gdbtest.Tool(t, "java"), args...)
 			var want map[int]*printed
 			var owners map[string]string
@@ -209,7 +209,11 @@ func TestThreads(t *testing.T) {
 
 var startedLines = regexp.MustCompile(`(?s)VM version (\S+).*jvm_args: (.*?) ?\njava_command: (.*?)\n`)
 
-// started has jcmd say what a virtual machine is, and how it was started.
+// ofProgram are the options that the program reads, and not the virtual machine.
+var ofProgram = regexp.MustCompile(`(-D[^= ]+=)[^ ]+`)
+
+// started has jcmd say what a virtual machine is, and how it was started. It leaves out what may be
+// a secret.
 func started(t *testing.T, pid int) string {
 	t.Helper()
 	var all []byte
@@ -224,7 +228,11 @@ func started(t *testing.T, pid int) string {
 	if m == nil {
 		t.Fatalf("jcmd says %s", all)
 	}
-	return "HotSpot " + m[1] + ", " + m[2] + " " + m[3]
+	main, arguments, _ := strings.Cut(m[3], " ")
+	if arguments != "--password=secret" {
+		t.Fatalf("jcmd says %s", all)
+	}
+	return "HotSpot " + m[1] + ", " + ofProgram.ReplaceAllString(m[2], "$1…") + " " + main + " …"
 }
 
 // places are what the threads of Locks do in the end, but for the ones of deadlocks.
