@@ -373,6 +373,9 @@ func (g *guide) without(lines []string) (out []string) {
 		}
 		out = append(out, numbered.ReplaceAllStringFunc(line, func(s string) string {
 			n, _ := strconv.Atoi(strings.Trim(s, "#\": frames"))
+			if n < g.inside {
+				return s // a task's frame: it is on no stack
+			}
 			return strings.Replace(s, strconv.Itoa(n), strconv.Itoa(n-g.inside), 1)
 		}))
 	}
