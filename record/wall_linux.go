@@ -145,13 +145,17 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 	if err != nil {
 		return nil // it has ended meanwhile
 	}
-	w.takeResting(seen, resting, since) // not before: a round that is cut off counts for no thread
+	if ctx.Err() != nil {
+		return nil // a round that has not begun in time counts for no thread, also if it rests
+	}
+	w.takeResting(seen, resting, since)
 	threads, _ := t.Threads()
 	again := t.Retaker()
 	defer again.Close()
 	for _, th := range threads {
-		if ctx.Err() != nil {
-			break // threads that are left are let go
+		// A round that takes long is cut off: threads that are left are let go.
+		if ctx.Err() != nil && time.Since(begin) > every {
+			break
 		}
 		th := th.(*live.Thread)
 		tid := int32(th.ID())
