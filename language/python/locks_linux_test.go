@@ -1,7 +1,6 @@
 package python_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -62,21 +61,10 @@ func TestLocks(t *testing.T) {
 // TestWaits holds the objects of the standard library for which threads wait, and who has them,
 // against what the program says of them.
 func TestWaits(t *testing.T) {
-	program, err := filepath.Abs("testdata/waits.py")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, interpreter := range pythons(t) {
 		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
-			p := gdbtest.Start(t, interpreter, program)
-			line, err := p.Stdout.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
 			var want map[string][5]any
-			if err := json.Unmarshal([]byte(line), &want); err != nil {
-				t.Fatal(err)
-			}
+			p := says(t, &want, interpreter, "waits.py")
 			var got map[string]told
 			gdbtest.Await(t, "the threads to wait", func() bool {
 				got = threadsByName(walk(t, p.PID))
@@ -120,21 +108,10 @@ func TestWaits(t *testing.T) {
 // TestGuards has threads with locks that they give back in "finally": which ones they have is as
 // the program says.
 func TestGuards(t *testing.T) {
-	program, err := filepath.Abs("testdata/guards.py")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, interpreter := range pythons(t) {
 		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
-			p := gdbtest.Start(t, interpreter, program)
-			line, err := p.Stdout.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
 			var want map[string][]uint64
-			if err := json.Unmarshal([]byte(line), &want); err != nil {
-				t.Fatal(err)
-			}
+			p := says(t, &want, interpreter, "guards.py")
 			var got map[string]told
 			gdbtest.Await(t, "the threads to wait", func() bool {
 				got = threadsByName(walk(t, p.PID))

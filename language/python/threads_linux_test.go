@@ -2,7 +2,6 @@ package python_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,22 +10,25 @@ import (
 	"github.com/sfwalk/sfwalk/language"
 )
 
-// startThreads starts testdata/threads.py, and returns what it says of its threads' exceptions, by
-// their names.
-func startThreads(t *testing.T, interpreter string, args ...string) (p *gdbtest.Process, exceptions map[string]string) {
+// says starts a program of testdata, and reads the line of JSON that it writes of itself.
+func says(t *testing.T, of any, interpreter, program string, args ...string) *gdbtest.Process {
 	t.Helper()
-	program, err := filepath.Abs("testdata/threads.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p = gdbtest.Start(t, interpreter, append([]string{program}, args...)...)
+	p := gdbtest.Start(t, interpreter, append([]string{absolute(t, program)}, args...)...)
 	line, err := p.Stdout.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(line), &exceptions); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal([]byte(line), of); err != nil {
+		t.Fatalf("%s says %s: %v", program, line, err)
 	}
+	return p
+}
+
+// startThreads starts testdata/threads.py, and returns what it says of its threads' exceptions, by
+// their names.
+func startThreads(t *testing.T, interpreter string, args ...string) (p *gdbtest.Process, exceptions map[string]string) {
+	t.Helper()
+	p = says(t, &exceptions, interpreter, "threads.py", args...)
 	return p, exceptions
 }
 

@@ -1,13 +1,10 @@
 package python_test
 
 import (
-	"encoding/json"
 	"maps"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/language"
 )
 
@@ -18,21 +15,10 @@ var otherwise = map[string]string{
 
 // TestValues holds the variables of a frame against what repr() says of them in the process.
 func TestValues(t *testing.T) {
-	program, err := filepath.Abs("testdata/values.py")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, interpreter := range pythons(t) {
 		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
-			p := gdbtest.Start(t, interpreter, program)
-			line, err := p.Stdout.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
 			var want map[string]string
-			if err := json.Unmarshal([]byte(line), &want); err != nil {
-				t.Fatal(err)
-			}
+			p := says(t, &want, interpreter, "values.py")
 			all := decorateAll(t, p.PID, true)
 			f := frameOf(all, "values")
 			if f == nil {
@@ -83,21 +69,10 @@ func TestValues(t *testing.T) {
 
 // TestNumpy does so with numpy, of whose arrays the head is shown.
 func TestNumpy(t *testing.T) {
-	program, err := filepath.Abs("testdata/numpy_values.py")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, interpreter := range pythonsWith(t, "numpy") {
 		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
-			p := gdbtest.Start(t, interpreter, program)
-			line, err := p.Stdout.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
 			var want map[string]string
-			if err := json.Unmarshal([]byte(line), &want); err != nil {
-				t.Fatal(err)
-			}
+			p := says(t, &want, interpreter, "numpy_values.py")
 			f := frameOf(decorateAll(t, p.PID, true), "values")
 			if f == nil {
 				t.Fatal("the frame is not found")
