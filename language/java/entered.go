@@ -66,8 +66,8 @@ func (p *compiledPlace) monitors(of *contents, from uint64, offset uint32, level
 		if p.short || p.bad || len(p.bytes) == 0 {
 			break
 		}
-		// The byte tells whether the compiler has left the lock out. Nobody holds such a monitor, and
-		// nobody asks for its level.
+		// The byte tells whether the compiler has left the lock out. Nobody holds such a monitor,
+		// and nobody asks for its level.
 		p.bytes = p.bytes[1:]
 		if object := p.content(at, 0); object.reference && object.apart == nil {
 			of.monitors.add(object.bits, level)
