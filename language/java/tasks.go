@@ -1,6 +1,7 @@
 package java
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -85,7 +86,7 @@ func (vm *machine) Tasks(m target.Memory) ([]language.Task, error) {
 	t.members(r.staticReference(registry, "CONTAINER_REGISTRY"), func(reference uint64) {
 		t.container(t.follow(reference, "java/lang/ref/Reference", "referent"))
 	})
-	slices.SortFunc(t.list, func(a, b language.Task) int { return int(int64(a.Number - b.Number)) })
+	slices.SortFunc(t.list, func(a, b language.Task) int { return cmp.Compare(a.Number, b.Number) })
 	return t.list, t.err
 }
 
