@@ -98,7 +98,7 @@ func TestLog(t *testing.T) {
 func TestLogFull(t *testing.T) {
 	p := commandtest.StartDemo(t)
 	out, stderr, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--log", gdbtest.File(t, "/dev/full"))
-	if err != nil || !strings.Contains(out, "on_tick") || !strings.Contains(stderr, "warning: --log /dev/full: ") || !strings.Contains(stderr, "no space left") {
+	if err != nil || !strings.Contains(out, "walk_tree") || !strings.Contains(stderr, "warning: --log /dev/full: ") || !strings.Contains(stderr, "no space left") {
 		t.Errorf("%v\n%s\n%s", err, stderr, out)
 	}
 	if _, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--log", t.TempDir()); err == nil || !strings.Contains(err.Error(), "--log") {
