@@ -180,7 +180,7 @@ func received(t *testing.T, program, cause, flags string, byMask bool) {
 		t.Helper()
 		out, errOut, err := commandtest.Run(args...)
 		if err != nil {
-			t.Fatalf("%q: %v\n%s", args, err, errOut)
+			t.Fatalf("%q: %v\n%s\n%s", args, err, errOut, out)
 		}
 		return out
 	}
