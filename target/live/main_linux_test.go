@@ -42,10 +42,10 @@ func TestMain(m *testing.M) {
 			fmt.Println("ready")
 			time.Sleep(time.Hour) // select {} would be a deadlock
 		}
-		_, err := Attach(context.Background(), id, Options{Consistent: true})
+		_, err := Attach(context.Background(), id, Options{Timeout: patience, Consistent: true})
 		fmt.Println(err)
 	case "hold one", "hold all": // holds while it reads once more
-		tg, err := Attach(context.Background(), id, Options{Consistent: role == "hold all"})
+		tg, err := Attach(context.Background(), id, Options{Timeout: patience, Consistent: role == "hold all"})
 		if err != nil {
 			break
 		}
@@ -69,7 +69,7 @@ func TestMain(m *testing.M) {
 		if !again {
 			hookStopped = stop
 		}
-		tg, err := Attach(context.Background(), id, Options{Consistent: strings.HasPrefix(role, "stop all")})
+		tg, err := Attach(context.Background(), id, Options{Timeout: patience, Consistent: strings.HasPrefix(role, "stop all")})
 		if err == nil && again {
 			hookStopped = stop
 			walk := func() {}
@@ -84,6 +84,28 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 		fmt.Println(err)
+	case "hold a signal": // has stopped a thread when a signal was about to be delivered to it
+		onOwnThread(func() {
+			proc, err := check(id)
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			tr := &tracer{proc: proc, timeout: patience}
+			tr.prepare = func(int) { // all threads are traced, and none was asked to stop yet
+				syscall.Kill(id, syscall.SIGSTOP)
+				for stop := false; !stop; stop = isStopped(id) {
+					runtime.Gosched()
+				}
+			}
+			err = tr.stopAll(context.Background())
+			if x := tr.known[id]; err != nil || x.state != stopped || x.signal != int(syscall.SIGSTOP) {
+				fmt.Println(err, x)
+				return
+			}
+			fmt.Println("ready")
+			time.Sleep(time.Hour)
+		})
 	case "trace": // is the tracer, as a debugger would be
 		runtime.LockOSThread()
 		fmt.Println(errors.Join(errors.New("ready"), unix.PtraceSeize(id)))

@@ -61,9 +61,10 @@ func detach(tid, signal int) error {
 // stopSignal tells whether a traced thread has stopped, and which signal was being delivered to it;
 // 0 if it has stopped for another reason.
 //
-// waitid tells both, but only once: if the process is our own child, another part of this program
-// that waits for it may have got the answer. PTRACE_GETSIGINFO works on every stopped thread, so it
-// decides.
+// waitid tells both. Here it must not take what it tells (WNOWAIT): if we are killed while the
+// thread is stopped, the kernel delivers only a signal that nobody was told of. But if the process
+// is our own child, another part of this program that waits for it may have taken it.
+// PTRACE_GETSIGINFO works on every stopped thread, so it decides.
 func stopSignal(tid int) (stopped bool, signal int) {
 	var info siginfo
 	if ptrace(unix.PTRACE_GETSIGINFO, tid, 0, unsafe.Pointer(&info)) != nil {
@@ -72,7 +73,7 @@ func stopSignal(tid int) (stopped bool, signal int) {
 	code, signal := info.code, int(info.signo)
 	info = siginfo{}
 	unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(&info)),
-		unix.WSTOPPED|unix.WNOHANG|unix.WALL, 0, 0)
+		unix.WSTOPPED|unix.WNOHANG|unix.WALL|unix.WNOWAIT, 0, 0)
 	if info.pid == int32(tid) {
 		code, signal = info.status, int(info.status)&0x7f
 	}

@@ -202,6 +202,37 @@ func TestKilledWhileAttaching(t *testing.T) {
 	}
 }
 
+// A process that was stopped stays so if we are killed.
+func TestKilledWhileStopped(t *testing.T) {
+	p := start(t, "undisturbed.c")
+	p.Stop(t)
+	holder := startRole(t, "hold", p.PID)
+	if s := p.States(t); strings.Trim(s, "t") != "" {
+		t.Errorf("while it is held the threads' states are %s", s)
+	}
+	holder.Process.Kill()
+	holder.Wait()
+	gdbtest.Await(t, "all threads are stopped again", func() bool { return strings.Trim(p.States(t), "T") == "" })
+	p.Continue(t)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A signal that was about to be delivered when we were killed is delivered: here it stops the
+// process.
+func TestKilledWithSignal(t *testing.T) {
+	p := start(t, "idle.c") // with one thread, which gets the signal
+	holder := startRole(t, "hold a signal", p.PID)
+	holder.Process.Kill()
+	holder.Wait()
+	gdbtest.Await(t, "the process is stopped", func() bool { return p.States(t) == "T" })
+	p.Continue(t)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // If the process is killed during an attach, the error says so, and its parent can still learn how
 // it ended.
 func TestTargetKilled(t *testing.T) { eachWay(t, testTargetKilled) }
