@@ -16,6 +16,7 @@
  *              child     SIGCHLD
  *              call      SIGSYS of seccomp(2)
  *              nested    raise, and null in its handler
+ *              often     raise, null in its handler, and null in that one's, 100 times: with nodefer
  *              then      readonly, from whose handler the program leaves, then raise with a handler
  *                        of the other kind, at the same place of the stack
  *     plain    the handler has no SA_SIGINFO, and knows the signal's number alone
@@ -68,7 +69,7 @@ static NOINLINE void end(int sig) {
         siglongjmp(away, 1);
     }
     if (nests) {
-        nests = 0;
+        nests--;
         *unmapped = 1;
     }
     if (aborts || raises)
@@ -149,7 +150,7 @@ static NOINLINE void bring(void) {
         printf("%d\n", 7 / zero);
     else if (is("illegal"))
         __builtin_trap();
-    else if (is("raise") || is("nested"))
+    else if (is("raise") || is("nested") || is("often"))
         raise(SIGUSR1);
     else if (is("sent"))
         kill(getpid(), SIGSEGV);
@@ -190,7 +191,7 @@ int main(int argc, char **argv) {
     if (argc < 2)
         return 2;
     cause = argv[1];
-    nests = is("nested");
+    nests = is("often") ? 100 : is("nested");
     sa.sa_flags = SA_SIGINFO;
     sa.sa_sigaction = informed;
     other = sa;

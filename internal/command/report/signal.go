@@ -88,8 +88,10 @@ func signalOf(f *frame.Frame) *Signal {
 	return nil
 }
 
-// mostToHandler is among how many of a thread's inner frames signal frames are looked for.
-const mostToHandler = 128
+// mostToHandler is among how many of a thread's inner frames a signal frame is looked for, and
+// among how many behind each that was found. mostFrames bounds them all: handlers that crash may be
+// nested until the stack is full.
+const mostToHandler, mostFrames = 128, 1 << 16
 
 // inHandlers sets d.Handlers if the process has died, or was stopped by a signal: the thread's
 // stack is walked once more, before the document's first line is printed.
@@ -117,13 +119,14 @@ func (of *walk) inHandlers(d *Document) {
 			return
 		}
 		defer stack.Close()
-		stack.Limit = mostToHandler
-		for f, err := range stack.All() {
-			if err != nil {
+		stack.Limit = mostFrames
+		last := 0
+		for f, err := range stack.AllOnce() {
+			if err != nil || f.Level-last >= mostToHandler {
 				return
 			}
 			if f.Type() == frame.SigTramp {
-				d.Handlers = append(d.Handlers, signalOf(f))
+				d.Handlers, last = append(d.Handlers, signalOf(f)), f.Level
 			}
 		}
 		return

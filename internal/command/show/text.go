@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -122,23 +123,45 @@ func (p *textPrinter) Heading(d *report.Document) {
 	p.lastWords(d.LastWords, "", !d.Died)
 }
 
+// mostHandlers is how many handlers the first line names if there are more: the innermost ones, and
+// the outermost, which was called first.
+const mostHandlers = 4
+
 // inHandlers says in which signals' handlers a thread was: ", raised in the handler of SIGSEGV at
-// 0x0". raised says that the process has sent itself the signal that it died of.
-func inHandlers(list []*report.Signal, raised bool) (text string) {
-	for i, s := range list {
-		switch {
-		case i == 0 && raised:
-			text += ", raised in "
-		default:
-			text += ", in "
+// 0x0". raised says that the process has sent itself the signal that it died of. A handler that
+// crashes itself may be called thousands of times: equal neighbours are one.
+func inHandlers(list []*report.Signal, raised bool) string {
+	var runs []string
+	for i := 0; i < len(list); {
+		text, end := handlerOf(list[i]), i+1
+		for end < len(list) && handlerOf(list[end]) == text {
+			end++
 		}
-		if s == nil {
-			text += "a signal handler"
-		} else {
-			text += "the handler of " + s.Text()
+		if n := end - i; n > 1 {
+			text += fmt.Sprintf(" (%d times)", n)
 		}
+		runs, i = append(runs, text), end
 	}
-	return text
+	if left := len(runs) - mostHandlers; left > 1 {
+		runs = slices.Concat(runs[:mostHandlers-1], []string{count.Of(left, "other handler")}, runs[len(runs)-1:])
+	}
+	if len(runs) == 0 {
+		return ""
+	}
+	if raised {
+		runs[0] = "raised in " + runs[0]
+	} else {
+		runs[0] = "in " + runs[0]
+	}
+	return ", " + strings.Join(runs, ", in ")
+}
+
+// handlerOf names the handler of a signal, which may be nil.
+func handlerOf(s *report.Signal) string {
+	if s == nil {
+		return "a signal handler"
+	}
+	return "the handler of " + s.Text()
 }
 
 // crashed names the threads that are in the handler of a crash, of a process that still runs.

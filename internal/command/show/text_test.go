@@ -29,3 +29,22 @@ func TestRegistersAllocate(t *testing.T) {
 		t.Errorf("%q, want %q", line, want)
 	}
 }
+
+// A handler that crashes at other places each time makes no long line. The innermost and the
+// outermost are there.
+func TestManyHandlers(t *testing.T) {
+	var list []*report.Signal
+	for _, name := range strings.Fields("SIGFPE SIGFPE SIGBUS SIGILL SIGSEGV SIGSYS SIGUSR1") {
+		list = append(list, &report.Signal{Name: name})
+	}
+	for n, want := range map[int]string{
+		0: "",
+		3: ", raised in the handler of SIGFPE (2 times), in the handler of SIGBUS",
+		6: ", raised in the handler of SIGFPE (2 times), in the handler of SIGBUS, in the handler of SIGILL, in the handler of SIGSEGV, in the handler of SIGSYS",
+		7: ", raised in the handler of SIGFPE (2 times), in the handler of SIGBUS, in the handler of SIGILL, in 2 other handlers, in the handler of SIGUSR1",
+	} {
+		if got := inHandlers(list[:n], true); got != want {
+			t.Errorf("%d handlers: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -211,6 +211,7 @@ func TestDiedInHandler(t *testing.T) {
 		{"raise plain abort", "SIGABRT, raised in the handler of SIGUSR1"},
 		{"raise abort", "SIGABRT, raised in the handler of SIGUSR1 from PID $PID"},
 		{"nested abort", "SIGABRT, raised in the handler of SIGSEGV at 0x10, in the handler of SIGUSR1 from PID $PID"},
+		{"often nodefer abort", "SIGABRT, raised in the handler of SIGSEGV at 0x10 (100 times), in the handler of SIGUSR1 from PID $PID"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			core := coreOfCrash(t, program, strings.Fields(tt.args)...)
