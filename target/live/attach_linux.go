@@ -348,9 +348,7 @@ func (s *attachment) target() (*Target, error) {
 	s.files.memory = m
 	t.modules = s.files.modules(s.maps)
 	t.modules.Memory = m.live
-	if !s.consistent {
-		t.modules.ProbeCode = (&newCode{files: s.files, known: s.maps, left: maxNewCode}).has
-	}
+	t.modules.ProbeCode = (&newCode{files: s.files, known: s.maps, left: maxNewCode}).has
 	return t, nil
 }
 

@@ -8,7 +8,8 @@ import (
 )
 
 // newCode knows the code that a process maps after its list of mappings was read: threads run on
-// meanwhile, and a compiler at run time may map code for them at any moment.
+// meanwhile, and a compiler at run time may map code for them at any moment. Threads of one moment
+// may have to be read again at a later one.
 type newCode struct {
 	files *files
 
@@ -20,19 +21,24 @@ type newCode struct {
 // maxNewCode is how often a list of mappings is read once more for code that it lacks.
 const maxNewCode = 16
 
-// has reports whether there is code at an address. What was no memory when the list was read last,
-// and is memory now, has the list read once more.
+// has reports whether there is code at an address. What could not be read when the list was read
+// last, and can be now, has the list read once more: run times reserve addresses for code long
+// before they use them.
 func (c *newCode) has(addr uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if m := mappingAt(c.known, addr); m != nil {
-		return m.Exec
+	before, read := mappingAt(c.known, addr), c.files.fetch
+	if before != nil {
+		if before.Read || before.Write || before.Exec {
+			return before.Exec
+		}
+		read = c.files.fetchByID // the other way reads what the process itself cannot
 	}
 	var room [1]byte
 	if c.left == 0 {
 		return false
 	}
-	if n, _ := c.files.fetch(addr, room[:]); n == 0 {
+	if n, _ := read(addr, room[:]); n == 0 {
 		return false
 	}
 	c.left--

@@ -9,15 +9,20 @@ import (
 )
 
 // TestNewCode: code that a process maps while its threads are read is code, however often it maps
-// some; other memory that is new is none.
+// some, and also where it had reserved addresses; other memory that is new is none.
 func TestNewCode(t *testing.T) {
+	t.Run("one thread after the other", func(t *testing.T) { testNewCode(t, Options{}) })
+	t.Run("of one moment", func(t *testing.T) { testNewCode(t, Options{Consistent: true}) })
+}
+
+func testNewCode(t *testing.T, options Options) {
 	p := gdbtest.Start(t, build(t, "newcode.c"))
-	tg, err := Attach(context.Background(), p.PID, Options{})
+	tg, err := Attach(context.Background(), p.PID, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	for range 3 {
+	for range 6 {
 		if _, err := p.Stdin.Write([]byte("\n")); err != nil {
 			t.Fatal(err)
 		}
