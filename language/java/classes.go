@@ -1,7 +1,6 @@
 package java
 
-// mostClasses bounds the classes of the run time's own that are looked through: there are some
-// thousands.
+// mostClasses bounds the classes that are looked through: the run time has some thousands.
 const mostClasses = 1 << 17
 
 // ownClass returns a class of the run time's own, which is never unloaded; 0 if it is not loaded.
@@ -13,24 +12,35 @@ func (x *threads) ownClass(r *reading, name string) uint64 {
 	}
 	class, _ := r.static("vmClasses::_klasses[static_cast<int>(vmClassID::Thread_klass_knum)]")
 	loader, _ := r.word(class, "Klass::_class_loader_data")
-	class, _ = r.word(loader, "ClassLoaderData::_klasses") // the newest first
-	turn := newTurn(class)
-	for range mostClasses {
-		if class == 0 {
-			break
-		}
+	var found uint64
+	r.classesOf(loader, func(class uint64) bool {
 		if r.className(class) == name {
-			if x.classes == nil {
-				x.classes = map[string]uint64{}
-			}
-			x.classes[name] = class
-			return class
+			found = class
+		}
+		return found == 0
+	})
+	if found != 0 {
+		if x.classes == nil {
+			x.classes = map[string]uint64{}
+		}
+		x.classes[name] = found
+	}
+	return found
+}
+
+// classesOf calls do with the classes that a loader has defined, the newest first, until do returns
+// false. It returns how many these were.
+func (r *reading) classesOf(loader uint64, do func(class uint64) (more bool)) (n int) {
+	class, _ := r.word(loader, "ClassLoaderData::_klasses")
+	for turn := newTurn(class); class != 0 && n < mostClasses; n++ {
+		if !do(class) {
+			break
 		}
 		if class, _ = r.word(class, "Klass::_next_link"); turn.back(class) {
 			break
 		}
 	}
-	return 0
+	return n
 }
 
 // staticAt returns the address of a static field: in the class's java.lang.Class.

@@ -34,7 +34,11 @@ func (x *threads) waits(r *reading, at, object uint64, status threadStatus) (lis
 	// Object.wait has let go of the monitor: who has it now is not who must call notify.
 	if m, _ := r.word(at, "JavaThread::_current_waiting_monitor", "Thread::_current_waiting_monitor"); m != 0 && len(list) == 0 {
 		if l, ok := r.monitor(m); ok {
-			l.Kind, l.Timed = "notification", status&limited != 0
+			if of, is := x.initialization(r, l.Address, status); is {
+				l = of
+			} else {
+				l.Kind, l.Timed = "notification", status&limited != 0
+			}
 			list = append(list, l)
 		}
 	}

@@ -28,6 +28,8 @@ type threads struct {
 
 	owners   map[uint64]uint64 // who has owned monitors, by what these call the owner
 	monitors monitors
+
+	initializing uint64 // a class for whose initialization threads have waited
 }
 
 // javaThread is a thread that runs Java.
