@@ -6,34 +6,49 @@ import (
 	"unicode"
 )
 
-// ofAssert returns the words of a C library's assert, by the arguments of the call: constants of
-// the program. musl keeps no message, glibc's has not been made yet, or is not in a crash report.
+// assertion is a function that an assertion calls as it fails: which of its four arguments is what.
+type assertion struct{ expression, file, line, function int }
+
+// assertions are these functions, by their names without arguments: the C library's, and
+// libstdc++'s of -D_GLIBCXX_ASSERTIONS.
+var assertions = map[string]assertion{
+	"__assert_fail":              {expression: 0, file: 1, line: 2, function: 3},
+	"std::__glibcxx_assert_fail": {file: 0, line: 1, function: 2, expression: 3},
+}
+
+// ofAssert returns the words of an assertion, by the arguments of the call: constants of the
+// program. musl and libstdc++ keep no message, glibc's has not been made yet, or is not in a crash
+// report.
 func (f *finder) ofAssert() []Words {
 	for i := 0; i+1 < len(f.Frames); i++ {
 		functions := f.Frames[i].Functions
-		if len(functions) == 0 || strings.TrimPrefix(functions[len(functions)-1], "__GI_") != "__assert_fail" {
+		if len(functions) == 0 {
 			continue
 		}
-		const arguments = 4
-		args, ok := f.argumentsOf(&f.Frames[i+1], arguments)
+		name := strings.TrimPrefix(plainName(functions[len(functions)-1]), "__GI_")
+		at, ok := assertions[name]
+		if !ok {
+			continue
+		}
+		args, ok := f.argumentsOf(&f.Frames[i+1], 4)
 		if !ok {
 			return nil
 		}
-		var texts [arguments]string
-		for _, j := range []int{0, 1, 3} {
-			if texts[j], ok = f.constantText(args[j]); !ok {
-				return nil
-			}
-		}
-		line := uint32(args[2])
-		if line == 0 || line > mostLines {
+		expression, first := f.constantText(args[at.expression])
+		file, second := f.constantText(args[at.file])
+		function, third := f.constantText(args[at.function])
+		line := uint32(args[at.line])
+		if !first || !second || !third || line == 0 || line > mostLines {
 			return nil
 		}
-		text := fmt.Sprintf("Assertion failed: %s (%s: %s: %d)", texts[0], texts[1], texts[3], line)
-		if f.isGlibc(f.Frames[i].PC) {
-			text = fmt.Sprintf("%s:%d: %s: Assertion `%s' failed.", texts[1], line, texts[3], texts[0])
+		text := fmt.Sprintf("Assertion failed: %s (%s: %s: %d)", expression, file, function, line)
+		switch {
+		case name != "__assert_fail":
+			text = fmt.Sprintf("%s:%d: %s: Assertion '%s' failed.", file, line, function, expression)
+		case f.isGlibc(f.Frames[i].PC):
+			text = fmt.Sprintf("%s:%d: %s: Assertion `%s' failed.", file, line, function, expression)
 		}
-		return []Words{{Text: text, From: "the arguments of __assert_fail"}}
+		return []Words{{Text: text, From: "the arguments of " + name}}
 	}
 	return nil
 }

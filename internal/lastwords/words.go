@@ -69,6 +69,6 @@ func Dying(function string) bool {
 // dying are functions that do not return, without their leading underscores.
 var dying = map[string]bool{
 	"abort": true, "assert_fail": true, "assert_fail_base": true, "libc_assert_fail": true, "libc_message": true, "libc_message_impl": true, "libc_fatal": true,
-	"std::terminate": true, "cxa_pure_virtual": true, "cxa_deleted_virtual": true,
+	"std::terminate": true, "std::__glibcxx_assert_fail": true, "cxa_pure_virtual": true, "cxa_deleted_virtual": true,
 	"runtime.gopanic": true, "runtime.throw": true, "runtime.fatal": true,
 }

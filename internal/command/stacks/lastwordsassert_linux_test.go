@@ -70,6 +70,17 @@ func TestLastWordsOfSharedCall(t *testing.T) {
 	}
 }
 
+// TestLastWordsOfCxxAssert: libstdc++ keeps no message of its assertions, either.
+func TestLastWordsOfCxxAssert(t *testing.T) {
+	for _, flags := range [][]string{{"-O0"}, {"-O2"}, {"-O1", "-static"}} {
+		program := gdbtest.Build(t, "lastwordsassert.cc", append(flags, "-w", "-std=c++17", "-D_GLIBCXX_ASSERTIONS")...)
+		for _, way := range []string{"subscript", "back", "optional", "array"} {
+			core, said := coreAndWords(t, program, way)
+			hasWords(t, said, "the arguments of std::__glibcxx_assert_fail", "sfwalk core", "core", core)
+		}
+	}
+}
+
 // TestLastWordsOfAssertGuests is TestLastWordsOfAssert on other processors.
 func TestLastWordsOfAssertGuests(t *testing.T) {
 	for _, tt := range []struct{ qemu, compiler string }{
