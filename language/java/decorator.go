@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/target"
@@ -51,7 +52,7 @@ type machine struct {
 	decoded compilations
 	named   atomic.Pointer[name] // the last name of code that was read, nil for none
 	threads *threads
-	pages   spare
+	pages   pages.Spare
 }
 
 // release returns the release of Java that a virtual machine is of; 0 if that is not known.

@@ -63,8 +63,8 @@ func (vm *machine) newTasks(r *reading) *tasks {
 // Tasks implements [language.Tasker]: the virtual threads. As Java's own dumps do, it lists the
 // ones that the thread containers know, and the ones that run.
 func (vm *machine) Tasks(m target.Memory) ([]language.Task, error) {
-	p := vm.pages.of(m)
-	defer vm.pages.free(p)
+	p := vm.pages.Of(m)
+	defer vm.pages.Free(p)
 	r := &reading{Reader: &vmstructs.Reader{Memory: p, Order: vm.arch.Order}, heap: &vm.threads.heap}
 	if !r.ready() {
 		return nil, fmt.Errorf("how objects lie in memory is not known")

@@ -19,7 +19,11 @@ var asyncioBlockers = []blocker{
 
 // waitsFor adds the object for which a task waits, if it is not another task.
 func (t *tasks) waitsFor(x *found) {
-	if x.waits == 0 || len(x.Frames) == 0 {
+	if x.waits == 0 {
+		return
+	}
+	outside := outsideOf(asyncioBlockers, x.Frames)
+	if outside == 0 {
 		return
 	}
 	o, f := t.o, &x.Frames[0]
@@ -30,7 +34,6 @@ func (t *tasks) waitsFor(x *found) {
 	if !known {
 		return
 	}
-	outside := outsideOf(asyncioBlockers, x.Frames)
 	b, self, at := o.inside(asyncioBlockers, x.Frames[:outside], func(*blocker, uint64) bool { return true })
 	if b != nil {
 		x.Waits = []language.Lock{{Kind: b.kind, Address: self, Name: o.nameAround(self, x.Frames, at+1, outside)}}
@@ -44,7 +47,7 @@ func (t *tasks) helped(x *found, do func(task int)) {
 		return
 	}
 	o, f := t.o, &x.Frames[0]
-	if o.variable(f, "waiter") != x.waits {
+	if f.Function != "wait_for" && f.Function != "_wait" || o.variable(f, "waiter") != x.waits {
 		return
 	}
 	switch f.Function {

@@ -3,8 +3,6 @@ package python
 import (
 	"errors"
 	"fmt"
-
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // Bounds of the objects that are looked through, and where the heads of the collector's lists lie:
@@ -67,7 +65,6 @@ func (o *objects) eachLinked(head uint64, left *int, do func(object, typ uint64)
 		return errors.New("the layout of objects is not known")
 	}
 	room := make([]byte, kind+size)
-	var near pages
 	before := head
 	for at := next &^ marks; at != head; {
 		if *left--; *left < 0 {
@@ -76,7 +73,7 @@ func (o *objects) eachLinked(head uint64, left *int, do func(object, typ uint64)
 		if at == 0 || at > ^uint64(0)-maxRecord {
 			return fmt.Errorf("the list of objects at %#x is broken", head)
 		}
-		if n, err := near.read(o.Memory, at, room); n < len(room) {
+		if n, err := o.ReadMemory(at, room); n < len(room) {
 			return fmt.Errorf("the list of objects at %#x: %w", head, err)
 		}
 		if o.get(room[size:])&^marks != before {
@@ -86,33 +83,4 @@ func (o *objects) eachLinked(head uint64, left *int, do func(object, typ uint64)
 		before, at = at, o.get(room)&^marks
 	}
 	return nil
-}
-
-// pages keeps pages of memory that were read: objects that were made one after the other lie side
-// by side, and follow each other in lists.
-type pages [64]page
-
-// pageSize is the size of a page, or of a part of one, bytes.
-const pageSize = 4 << 10
-
-type page struct {
-	addr, end uint64 // what was read of it
-	bytes     [pageSize]byte
-}
-
-// read reads memory as m has it, or had it when the page was read.
-func (k *pages) read(m target.Memory, addr uint64, p []byte) (int, error) {
-	start := addr &^ (pageSize - 1)
-	if addr+uint64(len(p)) > start+pageSize || start+pageSize == 0 {
-		return m.ReadMemory(addr, p)
-	}
-	at := &k[start/pageSize%uint64(len(k))]
-	if at.end == 0 || at.addr != start {
-		n, _ := m.ReadMemory(start, at.bytes[:])
-		at.addr, at.end = start, start+uint64(n)
-	}
-	if addr+uint64(len(p)) > at.end {
-		return m.ReadMemory(addr, p)
-	}
-	return copy(p, at.bytes[addr-start:]), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -238,5 +239,6 @@ type interpreter struct {
 	states threadLists
 	calls  calls
 	waited waitedLocks
+	pages  pages.Spare
 	usual  atomic.Int64 // about how many frames the stack before had, at most mostUsual
 }

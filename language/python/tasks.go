@@ -27,6 +27,7 @@ type tasks struct {
 	states []threadState
 	debug  *asyncioOffsets // nil before 3.14
 	at     map[uint64]int  // by address of the object: the index in list
+	loops  map[uint64]int  // by address of a loop: the system's ID of the thread that runs it
 	list   []found
 	err    error // the first
 }
@@ -43,8 +44,10 @@ type found struct {
 
 // Tasks implements [language.Tasker]: the tasks of asyncio and of trio, and greenlets.
 func (r *interpreter) Tasks(m target.Memory) ([]language.Task, error) {
-	mem := &memory{Memory: m, order: r.arch.Order, size: r.arch.PtrSize, layout: r.layout}
-	t := &tasks{r: r, o: &objects{memory: mem, left: mostTaskObjects}, at: map[uint64]int{}}
+	near := r.pages.Of(m)
+	defer r.pages.Free(near)
+	mem := r.memory(near)
+	t := &tasks{r: r, o: &objects{memory: mem, left: mostTaskObjects}, at: map[uint64]int{}, loops: map[uint64]int{}}
 	if err := r.eachThread(mem, func(s *threadState) bool { t.states = append(t.states, *s); return true }); err != nil {
 		t.fail(err)
 	}
@@ -72,16 +75,27 @@ func (r *interpreter) Tasks(m target.Memory) ([]language.Task, error) {
 // sort brings the tasks in the order of their names, and of the numbers in these: sets have no
 // order.
 func (t *tasks) sort() {
-	key := func(x *found) (text string, n int) {
-		text = strings.TrimRight(x.Name, "0123456789")
-		n, _ = strconv.Atoi(x.Name[len(text):])
-		return text, n
+	type key struct {
+		at   int // in the list
+		text string
+		n    int
 	}
-	slices.SortFunc(t.list, func(a, b found) int {
-		text, n := key(&a)
-		other, m := key(&b)
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(text, other), cmp.Compare(n, m), cmp.Compare(a.ID, b.ID))
+	keys := make([]key, len(t.list))
+	for i := range t.list {
+		name := t.list[i].Name
+		k := key{at: i, text: strings.TrimRight(name, "0123456789")}
+		k.n, _ = strconv.Atoi(name[len(k.text):])
+		keys[i] = k
+	}
+	slices.SortFunc(keys, func(k, other key) int {
+		a, b := &t.list[k.at], &t.list[other.at]
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(k.text, other.text), cmp.Compare(k.n, other.n), cmp.Compare(a.ID, b.ID))
 	})
+	list := make([]found, len(keys))
+	for i, k := range keys {
+		list[i] = t.list[k.at]
+	}
+	t.list = list
 	for i := range t.list {
 		t.at[t.list[i].ID] = i
 	}
@@ -409,10 +423,20 @@ func (t *tasks) threadOf(object uint64) int {
 	if err != nil || loop == 0 {
 		return 0
 	}
-	if c, err := o.typeOf(loop); err != nil || !c.heap() {
+	thread, known := t.loops[loop]
+	if !known {
+		thread = t.threadOfLoop(loop)
+		t.loops[loop] = thread
+	}
+	return thread
+}
+
+// threadOfLoop is threadOf for a loop.
+func (t *tasks) threadOfLoop(loop uint64) int {
+	if c, err := t.o.typeOf(loop); err != nil || !c.heap() {
 		return 0
 	}
-	id, err := o.attribute(loop, "_thread_id")
+	id, err := t.o.attribute(loop, "_thread_id")
 	if err != nil {
 		return 0
 	}

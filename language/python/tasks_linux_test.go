@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/python"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -48,6 +49,37 @@ func TestGevent(t *testing.T) {
 			holdTasks(t, interpreter, "testdata/gevent_tasks.py", "main")
 		})
 	}
+}
+
+// TestManyTasks bounds how often memory is read for tasks: each time is a system call, and the
+// process is held meanwhile.
+func TestManyTasks(t *testing.T) {
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p := gdbtest.StartRunning(t, interpreter, "testdata/many_tasks.py")
+			p.Rest(t)
+			tg, tasker := taskerOf(t, p.PID)
+			m := &counted{Memory: tg.Now()}
+			list, err := tasker.Tasks(m)
+			if err != nil || len(list) != 2001 {
+				t.Fatalf("%d tasks, %v", len(list), err)
+			}
+			if m.reads > len(list) {
+				t.Errorf("memory is read %d times for %d tasks", m.reads, len(list))
+			}
+		})
+	}
+}
+
+// counted counts how often memory is read.
+type counted struct {
+	target.Memory
+	reads int
+}
+
+func (m *counted) ReadMemory(addr uint64, p []byte) (int, error) {
+	m.reads++
+	return m.Memory.ReadMemory(addr, p)
 }
 
 // pythonsWith returns the interpreters of this machine that have a module.
@@ -134,16 +166,8 @@ type task struct {
 // tasks lists the tasks of a process.
 func tasks(t *testing.T, pid int) (list []task) {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tg.Close()
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
-	if err != nil || len(runtimes) != 1 {
-		t.Fatalf("%d run times, %v", len(runtimes), err)
-	}
-	found, err := runtimes[0].Runtime.(language.Tasker).Tasks(tg.Now())
+	tg, tasker := taskerOf(t, pid)
+	found, err := tasker.Tasks(tg.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,4 +183,19 @@ func tasks(t *testing.T, pid int) (list []task) {
 		list = append(list, task{x, names})
 	}
 	return list
+}
+
+// taskerOf attaches to a process for the time of a test, and returns Python's run time in it.
+func taskerOf(t *testing.T, pid int) (*live.Target, language.Tasker) {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
+	if err != nil || len(runtimes) != 1 {
+		t.Fatalf("%d run times, %v", len(runtimes), err)
+	}
+	return tg, runtimes[0].Runtime.(language.Tasker)
 }

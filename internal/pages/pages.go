@@ -1,4 +1,5 @@
-package java
+// Package pages keeps the memory that one look at a process's objects has read.
+package pages
 
 import (
 	"sync"
@@ -6,9 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// pages are what was read of a memory in one look at it: objects lie near each other, and each read
-// of a process is a system call. It is not safe for concurrent use.
-type pages struct {
+// Pages are what was read of a memory in one look at it: objects lie near each other, and each read
+// of a process is a system call. At most 64 MiB are kept. It is not safe for concurrent use.
+type Pages struct {
 	target.Memory
 	known map[uint64][]byte // by address: up to pagesSize bytes
 	last  uint64            // what was asked for last
@@ -24,27 +25,27 @@ const (
 	roomSize  = 1 << 20
 )
 
-// spare are pages that nobody reads. The process is looked at twice, the second time while it is
-// held: then there need be no new memory for the pages.
-type spare struct {
+// Spare has pages that nobody reads. The process is looked at twice, the second time while it is
+// held: then there need be no new memory for the pages. It is safe for concurrent use.
+type Spare struct {
 	mu    sync.Mutex
-	pages *pages // nil for none
+	pages *Pages // nil for none
 }
 
-// of returns pages of a memory, of which none is read yet.
-func (s *spare) of(m target.Memory) *pages {
+// Of returns pages of a memory, of which none is read yet. Who has read them calls Free.
+func (s *Spare) Of(m target.Memory) *Pages {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.pages
 	if s.pages = nil; p == nil {
-		p = &pages{known: map[uint64][]byte{}}
+		p = &Pages{known: map[uint64][]byte{}}
 	}
 	p.Memory = m
 	return p
 }
 
-// free says that p is not read any more.
-func (s *spare) free(p *pages) {
+// Free says that p is not read any more.
+func (s *Spare) Free(p *Pages) {
 	p.Memory = nil
 	p.forget()
 	s.mu.Lock()
@@ -52,13 +53,13 @@ func (s *spare) free(p *pages) {
 	s.pages = p
 }
 
-func (m *pages) forget() {
+func (m *Pages) forget() {
 	clear(m.known)
 	m.last, m.data, m.used = 0, nil, 0
 }
 
 // room returns memory for some pages.
-func (m *pages) room() []byte {
+func (m *Pages) room() []byte {
 	i, at := m.used/roomSize, m.used%roomSize
 	if i == len(m.rooms) {
 		m.rooms = append(m.rooms, new([roomSize]byte))
@@ -68,7 +69,7 @@ func (m *pages) room() []byte {
 }
 
 // ReadMemory implements [target.Memory].
-func (m *pages) ReadMemory(addr uint64, p []byte) (n int, err error) {
+func (m *Pages) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	for n < len(p) {
 		at := addr + uint64(n)
 		got := 0
@@ -84,7 +85,7 @@ func (m *pages) ReadMemory(addr uint64, p []byte) (n int, err error) {
 }
 
 // from returns the bytes from an address on, as far as they were read together.
-func (m *pages) from(addr uint64) []byte {
+func (m *Pages) from(addr uint64) []byte {
 	at := addr &^ (pagesSize - 1)
 	if at != m.last || m.data == nil {
 		data, known := m.known[at]
