@@ -103,9 +103,11 @@ func StartRunning(t testing.TB, path string, args ...string) *Process {
 	p := &Process{Stdin: stdin, Stdout: bufio.NewReader(r), exited: exited}
 	// The parent's death signal comes when the thread that started the process
 	// ends, and a test of ptrace may end threads: this one has nothing else to do.
+	// The kernel lets a stopped process go on when its group loses its shell, as
+	// happens to tests that run in the background: this one has its own group.
 	go func() {
 		runtime.LockOSThread()
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 		err := cmd.Start()
 		started <- err
 		if err == nil {
