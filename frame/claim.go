@@ -190,6 +190,7 @@ func (f *Frame) applySimple(slot *rowSlot) bool {
 		base, known = f.fp.Bits, f.fp.Known()
 	}
 	if !known {
+		f.stack.lacks = true
 		return false
 	}
 	s := f.stack

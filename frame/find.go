@@ -40,6 +40,12 @@ func (f *Frame) Function() (addr uint64, ok bool) {
 // the address ([arch.Arch.CodeAddress]). The value is not known if THIS is outermost, or if no
 // sniffer has claimed it.
 func (f *Frame) PrevRegister(r trad.Reg) Value {
+	v := f.toPrev(r)
+	f.stack.lacks = f.stack.lacks || !v.Known()
+	return v
+}
+
+func (f *Frame) toPrev(r trad.Reg) Value {
 	switch a := f.stack.arch; {
 	case f.outdated():
 		return Value{Err: errOutdated}

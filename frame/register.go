@@ -11,6 +11,15 @@ import (
 // is the one that a debugger shows for the frame: for frame 0 the thread's own, for outer frames
 // what inner frames have saved or left.
 func (f *Frame) Register(r trad.Reg) Value {
+	v := f.register(r)
+	if !v.Known() {
+		f.stack.lacks = true
+	}
+	return v
+}
+
+// register is Register for the unwinding itself, which passes values on that nobody has asked for.
+func (f *Frame) register(r trad.Reg) Value {
 	if f.Level <= 0 {
 		if f.outdated() {
 			return Value{Err: errOutdated}
@@ -52,6 +61,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 		to.Known = arch.RegSet{}
 		return
 	}
+	s.lacks = s.lacks || s.live.Known.Len() < len(a.Regs)
 	if f.Level <= 0 {
 		*to = *s.live
 		return
@@ -151,12 +161,14 @@ func (e *env) Register(r trad.Reg) (uint64, bool) {
 	switch r {
 	case f.stack.arch.SP:
 		return f.sp, f.spKnown
-	case f.stack.arch.FP:
-		return f.fp.Bits, f.fp.Known()
 	case f.stack.arch.PC:
 		return f.pc, true
 	}
-	v := f.Register(r)
+	v := f.fp
+	if r != f.stack.arch.FP {
+		v = f.register(r)
+	}
+	f.stack.lacks = f.stack.lacks || !v.Known()
 	return v.Bits, v.Known()
 }
 
@@ -179,7 +191,7 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 		case !inward:
 			v, ok = answer, true
 		case reg != r || this.stack.arch.OtherCalleeSavedIndex(r) >= 0 || r == this.stack.arch.FP:
-			v, ok = this.Register(reg).narrow(f.stack.arch, r), true
+			v, ok = this.register(reg).narrow(f.stack.arch, r), true
 		default:
 			this = this.inner()
 			v, ok = this.known(r)

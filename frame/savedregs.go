@@ -88,7 +88,7 @@ func (f *Frame) askSaver(r trad.Reg, i int) Value {
 			continue
 		}
 		if v = answer; inward {
-			v = saver.Register(reg).narrow(s.arch, r)
+			v = saver.register(reg).narrow(s.arch, r)
 		} else if v.Lval == InMemory {
 			at.saved[i] = s.savedOffset(v.Addr, saver.Level)
 		}

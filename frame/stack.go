@@ -46,6 +46,7 @@ type Stack struct {
 	made         int  // how many frames were made
 	nDropped     int  // how many of them, the innermost, were dropped
 	dropsInner   bool // inner frames are dropped, see AllOnce
+	lacks        bool // see Lacks
 	depth        int  // how many frames' rules lead to one another now, see maxDepth
 	cycle        cycle
 	preserved    preserved
@@ -110,6 +111,11 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	return nil
 }
 
+// Lacks reports whether anybody has asked a frame for a register ([Frame.Register]) that was not
+// known: a sniffer, a rule of a row, or who uses the frames. If the thread has not told all of its
+// registers, what was found may be another thing with them.
+func (s *Stack) Lacks() bool { return s.lacks }
+
 // Modules returns the modules of the stack's target; it is never nil.
 func (s *Stack) Modules() *target.Modules { return s.modules }
 
@@ -131,6 +137,7 @@ func (s *Stack) start(m target.Memory) {
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, buffer: &s.buffer}
 	s.ownSearch = search{}
 	s.search = &s.ownSearch
+	s.lacks = false
 	s.deeper = deeper{walker: s.deeper.walker}
 	s.restart()
 }

@@ -100,6 +100,35 @@ func (w *Walker) WalkCFA(regs *arch.Registers, mem target.Memory, pcs, cfas []ui
 	return w.walk(regs, mem, pcs, cfas)
 }
 
+// WalkCached is like [Walker.WalkCFA], with the rows alone that the cache has from walks before. It
+// asks no sniffer, and uses no other registers than PC, SP and, if it is known, FP. So it is for
+// registers of which others are not known. whole is false if that does not lead to the end of the
+// stack.
+func (w *Walker) WalkCached(regs *arch.Registers, mem target.Memory, pcs, cfas []uint64) (n int, whole bool) {
+	if cfas != nil {
+		cfas = cfas[:len(pcs)]
+	}
+	w.interrupted = w.interrupted[:0]
+	c := &w.ctx
+	if c.start(w.arch, regs) != NoReason {
+		return 0, false
+	}
+	w.begin(c, mem)
+	for n < len(pcs) {
+		caller := c.Caller
+		made, stop := w.unwindCached(c, pcs, cfas, n)
+		if made > 0 && !caller {
+			w.interrupted = append(w.interrupted, n)
+		}
+		if n += made; made == 0 || stop != NoReason {
+			whole = stop == Outermost
+			break
+		}
+	}
+	c.noteLate()
+	return n, whole
+}
+
 func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint64) (n int, stop StopReason) {
 	w.interrupted = w.interrupted[:0]
 	c := &w.ctx

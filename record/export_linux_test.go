@@ -1,18 +1,55 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // Check has each sample's walk checked.
 func (r *Recorder) Check(check func(pid int, a *arch.Arch, modules *target.Modules, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)) {
 	r.engine.check = func(s *space, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason) {
 		check(s.pid, s.arch, s.modules, regs, mem, pcs, stop)
+	}
+}
+
+// Unstopped has each sample of a thread that was not stopped compared with the stack that it has
+// when it is stopped then. differ is called if it sleeps at the same place, with other frames.
+func (r *Recorder) Unstopped(same func(), differ func(asleep, stopped string)) {
+	w := r.wall
+	w.unstopped = func(p *space, th *live.Thread, again *live.Retaker) {
+		asleep, regs := slices.Clone(w.stack), w.regs
+		at := func(r arch.Registers) [2]uint64 { return [2]uint64{r.Value[p.arch.PC], r.Value[p.arch.SP]} }
+		again.Retake(th, func() {
+			th.Registers(&w.regs)
+			there := at(regs)
+			if now := at(w.regs); now != there && [2]uint64{now[0] + p.arch.SyscallRewind, now[1]} != there {
+				return
+			}
+			n, stop := p.walk(th.Memory())
+			p.decorate(th, th.Memory(), n, stop.Whole())
+			w.stack = w.stack[:0]
+			if p.appendPlaces(n); slices.Equal(w.stack, asleep) {
+				same()
+				return
+			}
+			text := func(stack []uint32) (s string) {
+				for _, id := range stack {
+					x := w.tree.places[id]
+					s += fmt.Sprintf(" %#x", x.addr)
+					if x.name > 0 {
+						s += fmt.Sprint(w.tree.named[x.name-1])
+					}
+				}
+				return s
+			}
+			differ(text(asleep), text(w.stack))
+		})
 	}
 }
 

@@ -135,6 +135,12 @@ func (s *space) decorate(th target.Thread, memory target.Memory, n int, whole bo
 	}
 }
 
+// lacks reports whether what was said of a stack of n frames may be another thing if more of the
+// thread's registers were known.
+func (l *languages) lacks(n int) bool {
+	return l.stack == nil || l.stack.Lacks() || len(l.frames) != n || len(l.early) > 0
+}
+
 // manyFrames is from how many frames on a stack's frames are not kept for the next one.
 const manyFrames = 1 << 10
 

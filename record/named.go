@@ -70,6 +70,13 @@ func (s *space) walk(mem target.Memory) (n int, stop frame.StopReason) {
 	return n, stop
 }
 
+// walkCached is walk for a thread of which only some registers are known. whole is false if that is
+// not enough.
+func (s *space) walkCached(mem target.Memory) (n int, whole bool) {
+	s.needWalker()
+	return s.walker.WalkCached(&s.regs, mem, s.pcs, s.named.cfas)
+}
+
 // appendPlaces appends the places of the last walk's n frames to the stack, and what languages have
 // in their places.
 func (s *space) appendPlaces(n int) {

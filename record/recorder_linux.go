@@ -111,7 +111,7 @@ func startWall(opts Options) (*Recorder, error) {
 	r := &Recorder{opts: opts, machine: newMachine()}
 	r.engine = newEngine(r.machine, &perfevent.Format{}, opts)
 	r.wall = &wall{engine: r.engine, mu: &r.mu, machine: r.machine, last: map[int32]time.Time{}, pids: slices.Clone(opts.PIDs),
-		watch: live.Watch{Most: mostWatched}, rests: map[int32]*rest{}, turns: map[int32]uint64{}}
+		watch: live.Watch{Most: mostWatched}, rests: map[int32]*rest{}, turns: map[int32]uint64{}, fixed: map[int32]*fixed{}}
 	r.beginNow()
 	return r, nil
 }

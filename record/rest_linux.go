@@ -70,19 +70,23 @@ func (w *wall) takeResting(seen map[int]live.Seen, resting map[int]bool, since f
 }
 
 // mayRest notes that a thread rests from now on, if it does. key is of the sample that was just
-// taken.
-func (w *wall) mayRest(p *space, th *live.Thread, now live.Seen, key uint32, whole bool) {
+// taken, without a stop if sleeper is not nil.
+func (w *wall) mayRest(p *space, th *live.Thread, sleeper *live.Sleeper, now live.Seen, key uint32, whole bool) {
 	tid := int32(th.ID())
 	before, known := w.turns[tid]
 	w.turns[tid] = now.Turns
-	if s := stateOf(now.State); s != stateSleeping && s != stateDisk || now.Turns == 0 || known && now.Turns-before > mostOwnTurns {
+	if s := stateOf(now.State); s != stateSleeping && s != stateDisk || now.Turns == 0 || sleeper == nil && known && now.Turns-before > mostOwnTurns {
 		return // it takes time to find out, and would be for nothing
 	}
 	if p.jit.doubt || th.Err != nil || w.tree.keys[key].cut {
 		return // it may have other names later
 	}
-	turns, ok := th.Rests()
-	if !ok {
+	var turns uint64
+	if sleeper != nil {
+		turns = sleeper.Turns
+	} else if rested, ok := th.Rests(); ok {
+		turns = rested
+	} else {
 		return
 	}
 	now.Turns = turns

@@ -33,6 +33,11 @@ type wall struct {
 	watch   live.Watch
 	rests   map[int32]*rest  // by thread ID
 	turns   map[int32]uint64 // of each thread, when it was looked at last
+	fixed   map[int32]*fixed // by thread ID
+
+	sleepers live.Sleepers
+	// unstopped is called with each sample of a thread that was not stopped; tests stop it then.
+	unstopped func(p *space, th *live.Thread, again *live.Retaker)
 }
 
 // maxPart is how much of the time a process is read at most, one part of so many.
@@ -85,6 +90,7 @@ func (w *wall) forgetThreads(since time.Time) {
 			delete(w.threads, tid)
 			delete(w.rests, tid)
 			delete(w.turns, tid)
+			delete(w.fixed, tid)
 			w.watch.Forget(int(tid))
 		}
 	}
@@ -165,13 +171,23 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 			w.names[tid] = th.Name()
 		}
 		state, whole := stateOf(seen[th.ID()].State), w.stats.Whole
-		w.stopped(p, th, again, hold, state == stateRunning)
+		var sleeper *live.Sleeper
+		if hold {
+			sleeper = w.asleep(p, th, seen[th.ID()])
+		}
+		if sleeper == nil {
+			w.stopped(p, th, again, hold, state == stateRunning)
+			w.keepFixed(p, tid, seen[th.ID()])
+		}
 		w.stats.Samples++
 		key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: state}, w.stack, value)
 		if p.jit.doubt {
 			w.keep(p, key, value)
 		}
-		w.mayRest(p, th, seen[th.ID()], key, w.stats.Whole > whole)
+		if sleeper != nil && w.unstopped != nil {
+			w.unstopped(p, th, again)
+		}
+		w.mayRest(p, th, sleeper, seen[th.ID()], key, w.stats.Whole > whole)
 		th.DropCopies()
 	}
 	w.begun = true

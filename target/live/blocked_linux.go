@@ -27,7 +27,7 @@ func (t *Target) Blocked(tid int) (c arch.SystemCall, sp uint64, function string
 		return c, 0, "", false
 	}
 	text, sp, _, ok := f.proc.blocked(tid)
-	words := strings.Fields(text) // the number, six arguments, SP and PC; -1, SP and PC outside of calls
+	words := strings.Fields(string(text)) // the number, six arguments, SP and PC; -1, SP and PC outside of calls
 	if !ok || len(words) != 3+len(c.Args) {
 		return c, 0, "", false
 	}

@@ -49,7 +49,10 @@ func (s *attachment) inTurn(ctx context.Context) error {
 		}
 		if s.unread {
 			for _, x := range fresh {
-				x.name = t.proc.comm(x.tid)
+				known := false
+				if x.name, known = t.proc.watch.name(x.tid); !known {
+					x.name = t.proc.comm(x.tid)
+				}
 			}
 			if hostArch.PAuth { // a thread has the mask of code addresses
 				err = s.readInTurn(ctx, fresh[:1])

@@ -153,18 +153,20 @@ func (p *proc) comm(tid int) string {
 
 // blocked returns what the kernel says of a thread that does not run (proc_pid_syscall(5)): the
 // whole text, and SP and PC in it. The text has the system call with its arguments, too.
-func (p *proc) blocked(tid int) (text string, sp, pc uint64, ok bool) {
-	raw, err := p.readLine(taskFile(tid, "syscall"))
+func (p *proc) blocked(tid int) (text []byte, sp, pc uint64, ok bool) {
+	text, err := p.readLine(taskFile(tid, "syscall"))
 	if err != nil {
-		return "", 0, 0, false
+		return nil, 0, 0, false
 	}
-	f := strings.Fields(string(raw)) // "NUMBER [ARGS] SP PC", or "running"
-	if len(f) < 3 {
-		return "", 0, 0, false
+	text = bytes.TrimSuffix(text, []byte{'\n'})
+	last := bytes.LastIndexByte(text, ' ') // "NUMBER [ARGS] SP PC", or "running"
+	before := bytes.LastIndexByte(text[:max(last, 0)], ' ')
+	if before < 0 {
+		return nil, 0, 0, false
 	}
-	sp, err1 := strconv.ParseUint(f[len(f)-2], 0, 64)
-	pc, err2 := strconv.ParseUint(f[len(f)-1], 0, 64)
-	return string(raw), sp, pc, err1 == nil && err2 == nil && sp != 0
+	sp, err1 := strconv.ParseUint(string(text[before+1:last]), 0, 64)
+	pc, err2 := strconv.ParseUint(string(text[last+1:]), 0, 64)
+	return text, sp, pc, err1 == nil && err2 == nil && sp != 0
 }
 
 // status is an extract of /proc/PID/status and stat (proc_pid_status(5)).

@@ -12,6 +12,7 @@ type Watch struct {
 	mu    sync.Mutex
 	files map[int]*threadFiles // by thread ID
 	text  [512]byte            // for what is read: a thread's state takes some 300 bytes
+	names map[int]string       // of the threads, when they were looked at last
 	pages map[int][]uint64     // what was read of a thread outside of its stack: it is read again, most likely
 }
 
@@ -27,6 +28,29 @@ func (w *Watch) readBefore(tid int) []uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.pages[tid]
+}
+
+// name returns the name that a thread had when it was looked at last; ok is false if it was not.
+func (w *Watch) name(tid int) (name string, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name, ok = w.names[tid]
+	return name, ok
+}
+
+// named notes the name of a thread that is looked at.
+func (w *Watch) named(tid int, name []byte) string {
+	if was, ok := w.names[tid]; ok && was == string(name) {
+		return was
+	}
+	if w.names == nil {
+		w.names = map[int]string{}
+	}
+	s := string(name)
+	if _, known := w.names[tid]; known || len(w.names) < w.Most {
+		w.names[tid] = s
+	}
+	return s
 }
 
 func (w *Watch) wasRead(tid int, pages []uint64) {

@@ -18,7 +18,7 @@ func (w *Watch) Look(pid, tid int) (s Seen, ok bool) {
 	if begin < 0 || end < begin || end+2 >= len(text) {
 		return s, false
 	}
-	s.Name, s.State = string(text[begin+1:end]), text[end+2]
+	s.Name, s.State = w.named(tid, text[begin+1:end]), text[end+2]
 	const fieldsBetween = 19 // STATE is the third field, and the time of the beginning the 22nd
 	rest := text[end+2:]
 	for range fieldsBetween {
@@ -118,6 +118,7 @@ func (w *Watch) Forget(tid int) {
 	defer w.mu.Unlock()
 	w.drop(tid)
 	delete(w.pages, tid)
+	delete(w.names, tid)
 }
 
 // Close closes all files. The Watch may be used again.

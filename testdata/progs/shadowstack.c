@@ -2,11 +2,11 @@
  *
  * Proves: what is read of the heap is of the moment of the stack.
  *
- *   shadowstack
+ *   shadowstack [nap]
  *
  * Each call of evaluate has a record on the heap, with its level and an address in its frame; the
  * records of a thread are a chain. The main thread waits in level 5. The other one calls evaluate
- * 1 to 12 levels deep, over and over.
+ * 1 to 12 levels deep, over and over; with "nap", it sleeps for a moment in the innermost one.
  *
  * Build: gcc -O1 -g shadowstack.c -pthread
  */
@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "ready.h"
 
@@ -40,6 +41,19 @@ static NOINLINE long spin(long n) {
     return r;
 }
 
+static int naps;
+
+/* Sleeps in a function in assembler whose frame SP tells. nap keeps its caller's frame pointer on
+ * the stack, as some C libraries are compiled with frame pointers. */
+static NOINLINE void nap(void) {
+    struct timespec t = {0, 1000000};
+    long r = syscall(SYS_nanosleep, &t, NULL);
+#ifdef __x86_64__
+    __asm__ volatile("" ::: "rbp");
+#endif
+    KEEP(r);
+}
+
 static NOINLINE long evaluate(struct shadow *t, long level, long depth) {
     volatile char entry[16] = {0};
     struct record *x = malloc(sizeof *x);
@@ -51,6 +65,8 @@ static NOINLINE long evaluate(struct shadow *t, long level, long depth) {
         r += evaluate(t, level + 1, depth);
     else if (t == shadow_threads)
         block();
+    else if (naps)
+        nap();
     r += spin(300);
     t->inner = x->outer;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -69,8 +85,9 @@ static void *compute(void *arg) {
     return arg;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     pthread_t thread;
+    naps = argc > 1 && argv[1][0];
     arm();
     shadow_threads[0].tid = syscall(SYS_gettid);
     pthread_create(&thread, 0, compute, &shadow_threads[1]);

@@ -96,7 +96,8 @@ const languagesText = `Each command prints the stacks of a program whose threads
 one lock (internal/bench/programs/threads.py), or of Java, with %d frames of Java each (Parked.java). Medians of %d rounds, and the
 least time that a thread was held. py-spy and pystack, from PyPI, read Python's frames alone here, and jstack Java's. What the
 process itself does meanwhile is counted: for jstack, the virtual machine writes the stacks.
-record --wall leaves threads alone that have not run since their last sample, and stops threads that wake for each sample.
+record --wall leaves threads alone that have not run since their last sample. Of threads that wake, it stops the ones that do not sleep
+at that moment.
 
 "Decorating" is what the frames of a language add to the walk of all stacks: to find the run time, to read the chains of frames, and
 to lay them over the physical frames. Its time is a processor's.
