@@ -3,6 +3,8 @@ package python
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/count"
 )
 
 // mostHandled bounds the chain of exceptions that a thread is handling.
@@ -215,9 +217,22 @@ func (o *objects) exceptionWords(object uint64, builtin string) (string, error) 
 			}
 			return s, nil
 		}
-	case "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError", "SyntaxError", "IndentationError", "TabError",
-		"BaseExceptionGroup", "ExceptionGroup":
-		return o.value(args), nil // their texts are made of other fields
+	case "SyntaxError", "IndentationError", "TabError":
+		if n == 0 {
+			return "<no detail available>", nil
+		}
+		return o.asText(items[0]), nil
+	case "BaseExceptionGroup", "ExceptionGroup":
+		if n != 2 {
+			break
+		}
+		if _, parts, err := o.items(items[1], 1); err == nil {
+			return o.asText(items[0]) + " (" + count.Of(parts, "sub-exception") + ")", nil
+		}
+	case "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError":
+		if text, err := o.codecWords(builtin, items); err == nil {
+			return text, nil
+		}
 	}
 	switch n {
 	case 0:

@@ -121,46 +121,68 @@ func (m *memory) called(typ uint64, name string) bool {
 // maxString bounds strings, characters: names and files are shorter.
 const maxString = 4 << 10
 
-// text reads a string of at most most characters. What is longer is cut, and ends with an ellipsis.
-// It fails for an object that is no string.
-func (m *memory) text(object uint64, most int) (string, error) {
+// characters are where a string has its characters, and how.
+type characters struct {
+	at     uint64
+	length uint64 // in characters
+	size   int    // of a character, bytes: 1, 2 or 4
+	ascii  bool
+}
+
+// characters reads the head of a string. It fails for an object that is no string.
+func (m *memory) characters(object uint64) (c characters, err error) {
 	l := m.layout
 	head, err := m.record(object, textRoom, l.part(uint64(m.size), unicodeState, unicodeLength))
 	if err != nil {
-		return "", fmt.Errorf("a string: %w", err)
+		return c, fmt.Errorf("a string: %w", err)
 	}
-	length := head.word(unicodeLength)
+	c.length = head.word(unicodeLength)
 	kind, compact, ascii := m.stringKind(uint32(head.number(unicodeState)))
-	if !compact && !l.has(unicodeBuffer) || (kind != 1 && kind != 2 && kind != 4) || (ascii && kind != 1) || length >= 1<<40 {
-		return "", fmt.Errorf("there is no string at %#x", object)
+	if !compact && !l.has(unicodeBuffer) || (kind != 1 && kind != 2 && kind != 4) || (ascii && kind != 1) || c.length >= 1<<40 {
+		return c, fmt.Errorf("there is no string at %#x", object)
 	}
-	at := object + l.at[unicodeCompactSize]
+	c.size, c.ascii = kind, ascii
+	c.at = object + l.at[unicodeCompactSize]
 	switch {
 	case !compact: // of a class that extends str
-		if at, err = m.pointer(object, unicodeBuffer); err != nil {
-			return "", err
+		if c.at, err = m.pointer(object, unicodeBuffer); err != nil {
+			return c, err
 		}
 	case ascii:
-		at = object + l.at[unicodeASCIISize]
+		c.at = object + l.at[unicodeASCIISize]
 	}
-	n := int(min(length, uint64(most)))
-	raw := make([]byte, n*kind)
-	if got, err := m.ReadMemory(at, raw); got < len(raw) {
+	return c, nil
+}
+
+// character returns one of the first characters of some, as they are in memory.
+func (m *memory) character(c *characters, raw []byte) rune {
+	switch c.size {
+	case 1:
+		return rune(raw[0])
+	case 2:
+		return rune(m.order.Uint16(raw))
+	default:
+		return rune(m.order.Uint32(raw))
+	}
+}
+
+// text reads a string of at most most characters. What is longer is cut, and ends with an ellipsis.
+// It fails for an object that is no string.
+func (m *memory) text(object uint64, most int) (string, error) {
+	of, err := m.characters(object)
+	if err != nil {
+		return "", err
+	}
+	n := int(min(of.length, uint64(most)))
+	raw := make([]byte, n*of.size)
+	if got, err := m.ReadMemory(of.at, raw); got < len(raw) {
 		return "", fmt.Errorf("the string at %#x: %w", object, err)
 	}
 	var b strings.Builder
-	for i := 0; i < len(raw); i += kind {
-		var c rune
-		switch kind {
-		case 1:
-			c = rune(raw[i])
-		case 2:
-			c = rune(m.order.Uint16(raw[i:]))
-		default:
-			c = rune(m.order.Uint32(raw[i:]))
-		}
+	for i := 0; i < len(raw); i += of.size {
+		c := m.character(&of, raw[i:])
 		switch {
-		case ascii && c >= utf8.RuneSelf, c < 0 || c > utf8.MaxRune:
+		case of.ascii && c >= utf8.RuneSelf, c < 0 || c > utf8.MaxRune:
 			return "", fmt.Errorf("there is no string at %#x", object)
 		case c >= 0xdc80 && c <= 0xdcff: // a byte of a file's name that is not UTF-8 (PEP 383)
 			b.WriteByte(byte(c))
@@ -168,7 +190,7 @@ func (m *memory) text(object uint64, most int) (string, error) {
 			b.WriteRune(c)
 		}
 	}
-	if length > uint64(most) {
+	if of.length > uint64(most) {
 		b.WriteString("…")
 	}
 	return b.String(), nil

@@ -39,11 +39,9 @@ def run(raises):
         try:
             raises()
         except BaseException as e:
-            said[name] = "".join(traceback.format_exception_only(type(e), e)).strip()
+            said[name] = "".join(traceback.format_exception_only(type(e), e)).splitlines()[-1]
             if isinstance(e, Telling):
                 said[name] = "Telling('x', 1)"
-            if isinstance(e, UnicodeError):
-                said[name] = "UnicodeDecodeError: " + repr(e.args)
             last = traceback.extract_tb(e.__traceback__)[-1]
             said[name] += ", raised in %s at %s:%d" % (innermost(e.__traceback__), last.filename, last.lineno)
             ready.release()
@@ -91,8 +89,16 @@ jobs = {
     "number": throw(OSError(2, "text")), "plain os": throw(OSError("no number")), "telling": throw(Telling("x", 1)),
     "unicode": lambda: b"\xff".decode(), "attribute": lambda: json.nothing, "outer": handled_below, "generator": suspended,
     "exit": lambda: sys.exit(3), "import": lambda: __import__("nothing_of_this_name"), "module": lambda: json.loads("{"),
-    "number text": throw(Error(7)),
+    "number text": throw(Error(7)), "two bytes": lambda: b"x\xe2\x82".decode(), "bytearray": lambda: bytearray(b"\xff").decode(),
+    "encode": lambda: "a\xe9".encode("ascii"), "encode wide": lambda: "\xe9\u20ac".encode("latin-1"),
+    "encode widest": lambda: "a\U0001f600".encode("ascii"), "surrogates": lambda: "\ud800\udc80".encode(),
+    "translate": throw(UnicodeTranslateError("ab", 1, 2, "no")), "translate two": throw(UnicodeTranslateError("abc", 1, 3, "no")),
+    "syntax": lambda: compile("x = = 1", "<in>", "exec"), "indent": lambda: compile("if 1:\nx", "<in>", "exec"),
+    "no details": throw(SyntaxError()),
 }
+if sys.version_info >= (3, 11):
+    jobs["group"] = throw(ExceptionGroup("many", [ValueError(1), TypeError()]))
+    jobs["group of one"] = throw(BaseExceptionGroup("one", (SystemExit(),)))
 for name, job in jobs.items():
     threading.Thread(target=run, args=(job,), name=name, daemon=name == "text").start()
 for _ in jobs:
