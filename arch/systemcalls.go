@@ -26,6 +26,10 @@ type SystemCalls struct {
 	// that its process died of) took it out. before is the code that ends at PC, at the code from
 	// PC on: MaxSystemCall bytes each. ok is false if the thread was in no system call.
 	Blocked func(r *Registers, before, at []byte) (c SystemCall, ok bool)
+	// CutShort returns the call that something took the thread out of when it had written a part of
+	// what it was to write, unless the file is one for which nobody waits (O_NONBLOCK). The kernel
+	// does not make such a call once more. CutShort is nil where the registers do not tell.
+	CutShort func(r *Registers, before []byte) (c SystemCall, ok bool)
 }
 
 // SystemCall is a system call in which a thread is.
@@ -57,6 +61,14 @@ const SystemCallCode = 2 * MaxSystemCall
 // others that signal(7) lists). Only tracers and core files see the first.
 func InterruptedCall(result int64) bool {
 	return result == -512 || result == -513 || result == -514 || result == -516 || result == -4
+}
+
+// ShortWrite reports whether a call has written a part of what it was to write, and would have
+// waited for the rest: write and sendto, the arguments of which say how much that is.
+func ShortWrite(name string, args *[6]uint64, result int64) bool {
+	const dontWait = 0x40 // MSG_DONTWAIT
+	part := result > 0 && uint64(result) < args[2]
+	return part && (name == "write" || name == "sendto" && args[3]&dontWait == 0)
 }
 
 // Futex is a wait in futex(2).

@@ -161,7 +161,7 @@ var Arch = &arch.Arch{
 		Vsyscall:     0xffffffffff600000,
 		SystemCalls: &arch.SystemCalls{
 			Futex: []uint64{202}, Restart: 219, Timers: []uint64{35, 230, 232, 281, 441},
-			Instructions: [][]byte{syscall}, Name: callName, Blocked: blocked,
+			Instructions: [][]byte{syscall}, Name: callName, Blocked: blocked, CutShort: cutShort,
 		},
 		Trampolines: []arch.Trampoline{
 			// mov $15,%rax; syscall (glibc, musl) and mov $15,%eax; syscall (Go).

@@ -138,7 +138,7 @@ var Arch = &arch.Arch{
 		SystemResult: EAX,
 		SystemCalls: &arch.SystemCalls{
 			Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 256, 319, 407, 441},
-			Instructions: [][]byte{int80, syscall}, Name: callName, Blocked: blocked,
+			Instructions: [][]byte{int80, syscall}, Name: callName, Blocked: blocked, CutShort: cutShort,
 		},
 		Trampolines:  trampolines,
 		SignalFrames: signalFrames,

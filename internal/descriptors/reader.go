@@ -79,6 +79,18 @@ func (r *Reader) File(tid, fd int) (File, error) {
 	return r.file(tid, fd, false)
 }
 
+// Waits reports whether who writes to a thread's descriptor, a pipe or a socket, waits where there
+// is no room for all (O_NONBLOCK is not set).
+func (r *Reader) Waits(tid, fd int) bool {
+	f, err := r.File(tid, fd)
+	if err != nil || f.Kind != Pipe && f.Kind != Socket {
+		return false
+	}
+	text, _ := readSome(r.task(tid, "fdinfo/"+strconv.Itoa(fd)), mostInfo)
+	flags, err := strconv.ParseUint(field(text, "flags:"), 8, 64)
+	return err == nil && flags&nonBlocking == 0
+}
+
 // pipe describes a pipe. Threads often wait at many: none waits here until another's is known.
 func (r *Reader) pipe(fd int, at place, link string) File {
 	key := known{at, link}
@@ -159,6 +171,9 @@ func (r *Reader) path(f *File, at place, link string) {
 
 // mostWatched bounds the descriptors of an epoll that are described.
 const mostWatched = 4
+
+// nonBlocking is O_NONBLOCK of the architectures that sfwalk runs on (asm-generic/fcntl.h).
+const nonBlocking = 0o4000
 
 // Bounds of fdinfo: bytes that are read of one, and descriptors of a process whose epolls' lists
 // are read. The kernel makes a list as a whole, and the process cannot use the epoll meanwhile.

@@ -105,6 +105,27 @@ func TestWaitsInCalls(t *testing.T) {
 	}
 }
 
+// TestWaitsInShortWrites: a thread that had written a part when it was stopped waits, too.
+func TestWaitsInShortWrites(t *testing.T) {
+	for _, bits := range []string{"64", "32"} {
+		t.Run(bits, func(t *testing.T) {
+			program := ""
+			if bits == "64" {
+				program = gdbtest.Build(t, "widewrites.c", append([]string{"-pthread"}, gdbtest.Plain...)...)
+			} else {
+				program = gdbtest.Build386(t, "widewrites.c", "-g", "-O2", "-static")
+			}
+			p := gdbtest.Start(t, program)
+			got := blockedOf(t, "sfwalk attach", "attach", strconv.Itoa(p.PID))
+			for name, fd := range map[string]int{"pipe": 30, "socket": 31} {
+				if w := got[name].Waits; w == nil || w.Kind != "write" || len(w.Files) != 1 || w.Files[0].FD != fd {
+					t.Errorf("%s: %+v, want a write to %d", name, w, fd)
+				}
+			}
+		})
+	}
+}
+
 func compareWaits(t *testing.T, got map[string]blockedThread, dir string, facts map[string][]string) {
 	t.Helper()
 	child, _ := strconv.Atoi(facts["child"][0])

@@ -80,7 +80,11 @@ func (c *Calls) Of(th target.Thread, stuck bool) *Entry {
 	memory := target.MemoryOf(c.Target, th)
 	in, ok := arch.SystemCall{}, false
 	if code := c.around(pc, memory); !stuck && len(code) == arch.SystemCallCode {
-		in, ok = calls.Blocked(&regs, code[:arch.MaxSystemCall], code[arch.MaxSystemCall:])
+		before := code[:arch.MaxSystemCall]
+		if in, ok = calls.Blocked(&regs, before, code[arch.MaxSystemCall:]); !ok && calls.CutShort != nil && c.Files != nil {
+			in, ok = calls.CutShort(&regs, before)
+			ok = ok && c.Files.Waits(th.ID(), int(int32(in.Args[0])))
+		}
 	}
 	name := ""
 	if ok {
