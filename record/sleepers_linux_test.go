@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"context"
+	"os"
 	"regexp"
 	"runtime"
 	"strings"
@@ -49,7 +50,7 @@ func compareSleepers(t *testing.T, d language.Decorator, program string, argumen
 	r.Unstopped(func() { n.Add(1) }, func(asleep, stopped string) {
 		t.Errorf("asleep:%s\nstopped:%s", asleep, stopped)
 	})
-	end(func() bool { return n.Load() > 100 || r.Stats().Samples > 2000 || t.Failed() })
+	end(func() bool { return n.Load() > 50 || r.Stats().Samples > 1500 || t.Failed() })
 	return n.Load(), r.Stats().Samples
 }
 
@@ -57,7 +58,11 @@ func compareSleepers(t *testing.T, d language.Decorator, program string, argumen
 // function says which ones the others are: no stack has frames of two moments.
 func TestNaps(t *testing.T) {
 	r, end := recordNaps(t, python.Decorator{}, gdbtest.Tool(t, "python3"), "testdata/naps.py", "20")
-	end(func() bool { return r.Stats().Samples > 1000 })
+	samples := uint64(300)
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		samples = 10_000
+	}
+	end(func() bool { return r.Stats().Samples > samples })
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
 	stacks := r.Profile().Picture(names)
