@@ -9,8 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// TestCutShort: a call that has written a part is known behind the instruction of a system call, and
-// nowhere else; one that has written all, one that reads, and one that does not wait, are no such.
+// TestCutShort: a call that has written a part is known behind the instruction of a system call,
+// and nowhere else; one that has written all, one that reads, and one that does not wait, are no
+// such.
 func TestCutShort(t *testing.T) {
 	for _, tt := range []struct {
 		what           string
