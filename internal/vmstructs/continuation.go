@@ -31,12 +31,65 @@ func (c *Continuations) IsReturnBarrier(r *Reader, b *Blob, pc uint64) bool {
 		at, ok := r.Word(c.barrier.Offset)
 		return ok && at == pc && at != 0
 	}
-	if b.At == 0 || c.name.Type == "" || !bytes.Equal(r.Read(pc, len(loadsSP)), loadsSP) {
+	if !bytes.Equal(r.Read(pc, len(loadsSP)), loadsSP) {
+		return false
+	}
+	return c.hasStubs(r, b)
+}
+
+// hasStubs reports whether a blob has the stubs of continuations.
+func (c *Continuations) hasStubs(r *Reader, b *Blob) bool {
+	if b.At == 0 || c.name.Type == "" {
 		return false
 	}
 	name, ok := r.Pointer(b.At, c.name)
 	return ok && strings.HasPrefix(r.Name(name), "StubRoutines (continuation")
 }
+
+// Instructions of the stubs on amd64. A stub that moves frames calls C++ twice: it then tests how
+// much room they take, and at last takes the stack pointer of the innermost frame. A third call,
+// for an exception, finds the handler to which the stub jumps.
+var (
+	testsRoom = []byte{0x48, 0x85, 0xdb} // test %rbx,%rbx
+	takesSP   = []byte{0x48, 0x8b, 0xe3} // mov %rbx,%rsp
+	jumps     = []byte{0xff, 0xe3}       // jmp *%rbx
+)
+
+// Moves reports whether a call that returns to pc is the one by which a stub has frames of a
+// virtual thread moved from the heap to the stack. b is the blob that pc is in.
+func (c *Continuations) Moves(r *Reader, b *Blob, pc uint64) bool {
+	const near = 48 // bytes of code
+	if !c.hasStubs(r, b) || pc < b.Lo || pc >= b.Hi {
+		return false
+	}
+	code := r.Read(pc, int(min(near, b.Hi-pc)))
+	for i := range code {
+		switch at := code[i:]; {
+		case bytes.HasPrefix(at, testsRoom), bytes.HasPrefix(at, takesSP):
+			return true
+		case bytes.HasPrefix(at, jumps):
+			return false
+		}
+	}
+	return false
+}
+
+// Barrier returns the address of the return barrier, or of the one for exceptions, which begins
+// alike, in the blob of the stubs.
+func (c *Continuations) Barrier(r *Reader, b *Blob) (pc uint64, ok bool) {
+	for lo, left := b.Lo, mostStubs; lo < b.Hi && left > 0; left-- {
+		n := min(MostRead, b.Hi-lo)
+		if i := bytes.Index(r.Read(lo, int(n)), loadsSP); i >= 0 {
+			return lo + uint64(i), true
+		}
+		lo += max(n, uint64(len(loadsSP))) - uint64(len(loadsSP)) + 1
+	}
+	return 0, false
+}
+
+// mostStubs bounds how often [Continuations.Barrier] reads a piece of code. All stubs together take
+// some 2 KiB.
+const mostStubs = 64
 
 // Entry returns the address of the record by which a thread has entered the continuation that it
 // runs last. pc is the return barrier, and thread the thread's record.

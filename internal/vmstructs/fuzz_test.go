@@ -158,6 +158,11 @@ func (m image) read(pc uint64) (b Blob, c Codelet, err error) {
 	adapters := needed.Adapters()
 	adapters.Has(r, &b)
 	adapters.Entry(r, &b, b.At)
+	continuations := needed.Continuations()
+	continuations.Moves(r, &b, pc)
+	if barrier, ok := continuations.Barrier(r, &b); ok {
+		continuations.Entry(r, barrier, b.At)
+	}
 	return b, c, err
 }
 

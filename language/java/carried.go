@@ -124,6 +124,9 @@ func (vm *machine) enters(r *vmstructs.Reader, b *vmstructs.Blob) bool {
 	return m != nil && m.native && m.function == enterSpecial
 }
 
+// onTheMove is why a virtual thread's frames are missing.
+const onTheMove = "frames of the virtual thread are just being moved from the heap to the stack: they are not shown"
+
 // onTheHeap is why a stack that was copied before has no more frames.
 const onTheHeap = "the other frames of the virtual thread were on the heap, which may have changed"
 

@@ -75,6 +75,9 @@ func (vm *machine) frames(r *vmstructs.Reader, s *language.Stack, d *language.De
 				}
 				break
 			}
+			if err != nil && level > 0 && vm.parked.Moves(r, &b, f.PC()) {
+				d.Early = onTheMove
+			}
 			if err != nil && b.At == 0 {
 				gone = !interprets || vm.blobs.Has(r, pc)
 				break

@@ -18,10 +18,43 @@ func (vm *machine) returnBarrier(q *frame.Query, r *vmstructs.Reader) (trad.Row,
 		return trad.Row{}, notSetUp
 	}
 	thread := q.This.Register(a.JavaInterpreter.Thread)
-	entry, ok := vm.virtual.Entry(r, q.PC, thread.Bits)
+	entry, ok := vm.virtual.Entry(own(q), q.PC, thread.Bits)
 	if !thread.Known() || !ok || a.InnerThan(entry, sp.Bits) || entry-sp.Bits > maxArguments {
 		return trad.Row{}, notSetUp
 	}
+	return vm.entered(q, r, sp.Bits, entry)
+}
+
+// moves returns the row of a stub that has frames of a virtual thread moved from the heap to the
+// carrier's stack. Below the record by which the carrier has entered the virtual thread, there is
+// room for them, and nothing else yet.
+func (vm *machine) moves(q *frame.Query, r *vmstructs.Reader, b *vmstructs.Blob) (trad.Row, frame.Answer) {
+	a := q.Arch
+	sp := q.This.Register(a.SP)
+	if a.JavaInterpreter == nil || !sp.Known() {
+		return trad.Row{}, notSetUp
+	}
+	barrier, ok := vm.virtual.Barrier(r, b)
+	thread := q.This.Register(a.JavaInterpreter.Thread)
+	if !ok || !thread.Known() {
+		return trad.Row{}, notSetUp
+	}
+	entry, ok := vm.virtual.Entry(own(q), barrier, thread.Bits)
+	if !ok || a.InnerThan(entry, sp.Bits) || entry-sp.Bits > maxMoved {
+		return trad.Row{}, notSetUp
+	}
+	return vm.entered(q, r, sp.Bits, entry)
+}
+
+// own returns a reader of what belongs to the thread, which may have run on.
+func own(q *frame.Query) *vmstructs.Reader {
+	return &vmstructs.Reader{Memory: q.Memory, Order: q.Arch.Order}
+}
+
+// entered returns the row that leads from a stub's frame, whose stack pointer is sp, to the code
+// that has entered a virtual thread; entry is the address of the record of that.
+func (vm *machine) entered(q *frame.Query, r *vmstructs.Reader, sp, entry uint64) (trad.Row, frame.Answer) {
+	a := q.Arch
 	if !q.MaySearch() {
 		return trad.Row{}, noEffort
 	}
@@ -43,7 +76,7 @@ func (vm *machine) returnBarrier(q *frame.Query, r *vmstructs.Reader) (trad.Row,
 		}
 		return trad.Row{
 			Lo: q.PC, Len: 1, Flags: trad.Once,
-			CFA:    trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: int32(entry-sp.Bits) + at + word},
+			CFA:    trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: int32(entry-sp) + at + word},
 			RA:     trad.Rule{Kind: trad.Saved, Off: -word},
 			FP:     trad.Rule{Kind: trad.Saved, Off: -2 * word},
 			Others: vm.compiledOthers,
@@ -55,4 +88,5 @@ func (vm *machine) returnBarrier(q *frame.Query, r *vmstructs.Reader) (trad.Row,
 const (
 	maxArguments = 8 * 256 // bytes: a method has at most 255 arguments
 	maxEntered   = 8 * 32  // bytes of the record: it has some 10 words
+	maxMoved     = 1 << 20 // bytes: the usual size of a stack
 )

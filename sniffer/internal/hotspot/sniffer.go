@@ -45,6 +45,9 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if err != nil && !q.Innermost() && vm.virtual.IsReturnBarrier(&r, &b, q.PC) {
 		return vm.returnBarrier(q, &r)
 	}
+	if err == vmstructs.ErrNoFrame && !q.Innermost() && vm.virtual.Moves(&r, &b, q.PC) {
+		return vm.moves(q, &r, &b)
+	}
 	if err == vmstructs.ErrNoFrame && vm.adapters.Has(&r, &b) {
 		return vm.adapter(q, &r, &b)
 	}
