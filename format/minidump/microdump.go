@@ -100,7 +100,12 @@ func ReadMicrodumps(log io.Reader) ([]*File, error) {
 		}
 	}
 	end()
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		if len(list) > 0 {
+			return list, fmt.Errorf("a line is longer than %d bytes", maxLine)
+		}
+	case err != nil:
 		return list, err
 	}
 	if len(list) == 0 {

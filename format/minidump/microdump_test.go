@@ -93,6 +93,9 @@ func TestMicrodumps(t *testing.T) {
 	if f := list[2]; f.System.Processor != MIPS || f.Threads[0].Context.Size != 0 {
 		t.Errorf("cut short: %+v", f)
 	}
+	if _, err := ReadMicrodumps(strings.NewReader(strings.Repeat("\x00", 2*maxLine))); !errors.Is(err, ErrNot) {
+		t.Errorf("no log, which has no lines: %v", err)
+	}
 	if _, err := ReadMicrodumps(strings.NewReader("google-breakpad: nothing\n")); !errors.Is(err, ErrNot) {
 		t.Error(err)
 	}
