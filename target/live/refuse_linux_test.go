@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
@@ -239,11 +238,24 @@ func TestCancel(t *testing.T) {
 	gdbtest.Await(t, "the main thread waits for vfork", func() bool {
 		return strings.HasPrefix(field(t, p.PID, p.PID, "State"), "D")
 	})
-	for _, after := range []time.Duration{0, time.Millisecond, 10 * time.Millisecond} {
-		ctx, cancel := context.WithTimeout(context.Background(), after)
-		_, err := Attach(ctx, p.PID, Options{})
-		cancel()
+	// By number and not by time: a thread in uninterruptible sleep is soon given up, and then the
+	// attach is over.
+	for _, looks := range []int{0, 1, quickRounds + 1} {
+		_, err := Attach(&doneAfter{context.Background(), looks}, p.PID, Options{})
 		wantError(t, err, context.DeadlineExceeded, fmt.Sprintf("attach %d: ", p.PID))
 		letGo(t, p.PID)
 	}
+}
+
+// doneAfter is done after so many looks at it.
+type doneAfter struct {
+	context.Context
+	looks int
+}
+
+func (c *doneAfter) Err() error {
+	if c.looks--; c.looks >= 0 {
+		return nil
+	}
+	return context.DeadlineExceeded
 }

@@ -51,7 +51,6 @@ var mayTime = map[string]string{
 	"internal/test/systemtest/guest_linux.go":               "a kernel that does not boot says nothing",
 	"internal/test/systemtest/system_test.go":               "it says how long a boot takes",
 	"target/live/main_linux_test.go":                        "a process that holds another one",
-	"target/live/refuse_linux_test.go":                      "what is cancelled does not end by itself",
 }
 
 // TestNoTime reads all tests of the module: none asserts a wall time, and none sleeps to wait for
