@@ -57,6 +57,23 @@ func TestDurationOfWall(t *testing.T) {
 	}
 }
 
+// Each thread has a sample, also if a machine is so slow that the time is over before.
+func TestFirstRound(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "2", "5")
+	gdbtest.Await(t, "all threads are there", func() bool { return len(p.States(t)) == 3 })
+	r, err := record.Start(record.Options{PIDs: []int{p.PID}, Wall: true, Duration: time.Nanosecond, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if x := r.Profile(); x.Stats.Samples != 3 || len(x.Threads) != 3 {
+		t.Errorf("%d samples of %d threads", x.Stats.Samples, len(x.Threads))
+	}
+}
+
 // Who has enough gets addresses, and a warning.
 func TestEnough(t *testing.T) {
 	gdbtest.CanRecord(t)

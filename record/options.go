@@ -25,7 +25,7 @@ type Options struct {
 	Frequency int // samples a second of each thread's time on a processor; 0 for [UsualFrequency]
 	// Duration is how long is recorded, by the kernel's clock, from the moment when all threads are
 	// sampled: [Recorder.Run] ends then, and samples of later are not counted, however late they
-	// are looked at. 0 is no bound.
+	// are looked at. 0 is no bound. With Wall, each thread has a sample even so.
 	Duration time.Duration
 	// Wall says that all threads are sampled, running or waiting: each is stopped for a moment,
 	// Frequency times a second (0 for [UsualWallFrequency]). That takes no perf_event_open(2), but

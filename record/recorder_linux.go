@@ -341,12 +341,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 
 // runWall is Run with [Options.Wall].
 func (r *Recorder) runWall(ctx context.Context) error {
-	if r.until != math.MaxInt64 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.until-ring.Now())
-		defer cancel()
-	}
-	err := r.wall.run(ctx)
+	err := r.wall.run(ctx, r.until-ring.Now())
 	r.wall.watch.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()

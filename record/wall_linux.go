@@ -46,10 +46,17 @@ const maxPart = 5
 // lookForChildren is how often the children of processes are looked for.
 const lookForChildren = time.Second
 
-// run samples until ctx is done, or the processes have ended.
-func (w *wall) run(ctx context.Context) error {
+// run samples until ctx is done, or the processes have ended. If the time is over before that, the
+// first round is whole all the same: a profile of a slow machine has each thread once.
+func (w *wall) run(ctx context.Context, over time.Duration) error {
 	every := time.Second / time.Duration(w.opts.Frequency)
-	for {
+	timed, cancel := context.WithTimeout(ctx, over)
+	defer cancel()
+	for whole := !w.begun; ; whole = false {
+		until := timed
+		if whole {
+			until = ctx
+		}
 		begin := time.Now()
 		if begin.Sub(w.looked) >= lookForChildren {
 			w.mu.Lock()
@@ -59,7 +66,7 @@ func (w *wall) run(ctx context.Context) error {
 			w.pids = withChildren(w.pids)
 		}
 		for _, pid := range w.pids {
-			if err := w.round(ctx, pid, begin, every); err != nil && ctx.Err() == nil {
+			if err := w.round(until, pid, begin, every); err != nil && until.Err() == nil {
 				if !w.begun && slices.Contains(w.opts.PIDs, pid) {
 					return err
 				}
@@ -69,14 +76,14 @@ func (w *wall) run(ctx context.Context) error {
 				w.drop(pid)
 			}
 		}
-		if len(w.pids) == 0 || ctx.Err() != nil {
+		if len(w.pids) == 0 || timed.Err() != nil {
 			return nil
 		}
 		// The times between two rounds differ, so that they do not keep step with what programs do.
 		pause := every*3/4 + rand.N(every/2+1) - time.Since(begin)
 		select {
 		case <-time.After(max(pause, (maxPart-1)*time.Since(begin))):
-		case <-ctx.Done():
+		case <-timed.Done():
 		}
 	}
 }
