@@ -29,10 +29,10 @@ func (f *finder) argumentsOf(caller *Frame, n int) (list []uint64, ok bool) {
 	if where == nil {
 		return nil, false
 	}
-	s := &constants{machine: machine, lo: lo}
+	s := &constants{Constants: dataflow.Constants{Machine: machine}, lo: lo}
 	joins := map[int64]bool{} // also from behind the call
 	for _, collect := range []bool{true, false} {
-		s.forget()
+		s.Forget()
 		var ops []dataflow.Op
 		for at := 0; at < len(code); {
 			var in dataflow.Inst
@@ -49,14 +49,14 @@ func (f *finder) argumentsOf(caller *Frame, n int) (list []uint64, ok bool) {
 				continue
 			}
 			if joins[int64(at)] {
-				s.forget()
+				s.Forget()
 			}
 			if next == int(ret-lo) && in.Flow == dataflow.Call {
 				return s.values(where)
 			}
 			s.execute(uint64(at), &in, ops)
 			if in.Flow != dataflow.Next && in.Flow != dataflow.Branch && in.Flow != dataflow.BranchNE {
-				s.forget()
+				s.Forget()
 			}
 			at = next
 		}
@@ -96,53 +96,15 @@ func argumentRegisters(a *arch.Arch, n int) []trad.Reg {
 	return list
 }
 
-// constant is a number that code computes; the zero constant is not known.
-type constant struct {
-	known bool
-	v     uint64
-}
-
-// Plus, Sum, Minus and Number implement [dataflow.Number].
-func (c constant) Plus(n int32) constant { return c.Sum(constant{true, uint64(int64(n))}) }
-
-func (c constant) Sum(d constant) constant {
-	if !c.known || !d.known {
-		return constant{}
-	}
-	return constant{true, c.v + d.v}
-}
-
-func (c constant) Minus(d constant) constant {
-	if !c.known || !d.known {
-		return constant{}
-	}
-	return constant{true, c.v - d.v}
-}
-
-func (c constant) Number() (int32, bool) {
-	return int32(c.v), c.known && c.v == uint64(int64(int32(c.v)))
-}
-
-// constants is what registers hold as constants at one instruction. It implements
-// [dataflow.Domain].
+// constants is what registers hold as constants at one instruction.
 type constants struct {
-	machine *dataflow.Machine
-	lo      uint64 // the address of the code
-	pc      uint64
-	regs    [dataflow.MaxRegs]constant
-	temp    constant
+	dataflow.Constants
+	lo uint64 // the address of the code
 }
-
-func (s *constants) forget() { s.regs, s.temp = [dataflow.MaxRegs]constant{}, constant{} }
 
 // execute executes the instruction at an offset of the code.
 func (s *constants) execute(at uint64, in *dataflow.Inst, ops []dataflow.Op) {
-	s.pc = s.lo + at
-	for r := range dataflow.Reg(s.machine.Regs) {
-		if in.Kill.Has(r) {
-			s.regs[r] = constant{}
-		}
-	}
+	s.Begin(in, s.lo+at)
 	for i := range ops {
 		dataflow.Execute(s, &ops[i])
 	}
@@ -152,9 +114,9 @@ func (s *constants) execute(at uint64, in *dataflow.Inst, ops []dataflow.Op) {
 func (s *constants) values(where []trad.Reg) (list []uint64, ok bool) {
 	for _, reg := range where {
 		found := false
-		for r := range dataflow.Reg(s.machine.Regs) {
-			if s.machine.DWARF(r) == reg && s.regs[r].known {
-				list, found = append(list, s.regs[r].v), true
+		for r := range dataflow.Reg(s.Machine.Regs) {
+			if s.Machine.DWARF(r) == reg && s.Regs[r].Known {
+				list, found = append(list, s.Regs[r].Value), true
 				break
 			}
 		}
@@ -164,42 +126,3 @@ func (s *constants) values(where []trad.Reg) (list []uint64, ok bool) {
 	}
 	return list, true
 }
-
-// Reg returns what a register holds.
-func (s *constants) Reg(r dataflow.Reg) constant {
-	switch {
-	case r == dataflow.Temp:
-		return s.temp
-	case r == dataflow.PC:
-		return constant{true, s.pc}
-	case int(r) < s.machine.Regs:
-		return s.regs[r]
-	}
-	return constant{}
-}
-
-// Set gives a register a value.
-func (s *constants) Set(r dataflow.Reg, v constant) {
-	if r == dataflow.Temp {
-		s.temp = v
-	} else if int(r) < s.machine.Regs {
-		s.regs[r] = v
-	}
-}
-
-// Constant returns a number.
-func (s *constants) Constant(n int32) constant { return constant{true, uint64(int64(n))} }
-
-// Round returns a value rounded down, as an address of a page is from which code makes another one.
-func (s *constants) Round(o *dataflow.Op, v constant) constant {
-	v.v &= uint64(int64(o.Imm))
-	return v
-}
-
-// Load returns nothing: memory is not followed.
-func (s *constants) Load(*dataflow.Op, constant) constant { return constant{} }
-
-// Store, Compare and Sign change no register.
-func (s *constants) Store(*dataflow.Op, constant, constant) {}
-func (s *constants) Compare(*dataflow.Op)                   {}
-func (s *constants) Sign()                                  {}

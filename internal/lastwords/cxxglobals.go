@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -124,14 +125,16 @@ func (f *finder) bound(stub, slot, to uint64) uint64 {
 // address: the number of a module, and an offset. The word behind the thread pointer's leads to an
 // array with two words for each module, of which the first one is the address of the thread's
 // storage (sysdeps/generic/dl-dtv.h). Two words before the array's begin is the number of modules.
-func (s *follower) storage(index constant) constant {
-	word := func(at uint64) uint64 { return s.read(constant{index.known && s.thread.known, at}).v }
+func (s *follower) storage(index dataflow.Constant) dataflow.Constant {
+	word := func(at uint64) uint64 {
+		return s.read(dataflow.Constant{Known: index.Known && s.thread.Known, Value: at}).Value
+	}
 	const entry, most = 16, 1 << 16
-	module, offset, array := word(index.v), word(index.v+8), word(s.thread.v+8)
+	module, offset, array := word(index.Value), word(index.Value+8), word(s.thread.Value+8)
 	if module == 0 || module > most || array == 0 || module > word(array-entry) {
-		return constant{}
+		return dataflow.Constant{}
 	}
 	const notAllocated = ^uint64(0)
 	storage := word(array + entry*module)
-	return constant{storage != 0 && storage != notAllocated, storage + offset}
+	return dataflow.Constant{Known: storage != 0 && storage != notAllocated, Value: storage + offset}
 }

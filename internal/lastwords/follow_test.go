@@ -80,8 +80,8 @@ func FuzzReturned(f *testing.F) {
 			if p, ok := of.returned(base, objectAt); ok && p >= stackAt-2*madeStack && p < stackAt {
 				t.Errorf("%#x is on the stack", p)
 			}
-			s := &follower{constants: constants{machine: dataflow.Of(a)}, f: of, sp: stackAt, thread: constant{true, base + 0x180}}
-			s.storage(constant{true, objectAt})
+			s := &follower{Constants: dataflow.Constants{Machine: dataflow.Of(a)}, f: of, sp: stackAt, thread: dataflow.Known(base + 0x180)}
+			s.storage(dataflow.Known(objectAt))
 		})
 	})
 }

@@ -71,6 +71,59 @@ func TestBegins(t *testing.T) {
 	}
 }
 
+// callers says who calls the functions of calls.py.
+var callers = map[string]string{
+	"leaf": "comp <listcomp> kw star __init__ p __getitem__ __getattr__ __add__ gen inner <lambda> thrower catches", "<listcomp>": "comp",
+	"gen": "work dele", "inner": "outer", "thrower": "catches", "work": "<module>", "<module>": "",
+}
+
+// TestCalls looks at a thread at each instruction of calls within one call of the evaluator, and of
+// generators that give a value: each function is called by one that calls it. On some builds, the
+// frames themselves say something else for one of a thousand instructions.
+func TestCalls(t *testing.T) {
+	steps := 2000
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		steps = 30_000
+	}
+	program := absolute(t, "calls.py")
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p, err := native.Attach(context.Background(), gdbtest.StartRunning(t, interpreter, program).PID, native.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			runtimes, err := language.Find(&language.Process{Arch: p.Arch(), Memory: p.Memory(), Modules: p.Modules()}, []language.Decorator{python.Decorator{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range steps {
+				if err := p.Resume(inferior.Resume{Thread: p.Inferiors()[0], Step: true}); err != nil {
+					t.Fatal(err)
+				}
+				if e, err := p.Wait(context.Background()); err != nil || e.Kind != inferior.Stepped {
+					t.Fatalf("event %+v, %v", e, err)
+				}
+				d := decorate(t, p, p.Inferiors()[0], runtimes, false)
+				frames := append(d.frames(), "")
+				wrong := len(frames) == 1 || len(d.said.Warnings) > 0
+				for i, f := range frames[:len(frames)-1] {
+					_, name, _ := strings.Cut(f, " in ")
+					_, caller, _ := strings.Cut(frames[i+1], " in ")
+					by, known := callers[name]
+					if !known {
+						by = "work"
+					}
+					wrong = wrong || caller == "" != (by == "") || caller != "" && !slices.Contains(strings.Fields(by), caller)
+				}
+				if wrong {
+					t.Fatalf("after %d instructions, at %#x:\n%s\n%q", n+1, d.stack.Frames[0].PC(), strings.Join(frames, "\n"), d.said.Warnings)
+				}
+			}
+		})
+	}
+}
+
 // entryOf returns the address of a function of a process.
 func entryOf(t *testing.T, p inferior.Process, name string) uint64 {
 	t.Helper()

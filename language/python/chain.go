@@ -1,6 +1,7 @@
 package python
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/language"
@@ -30,15 +31,21 @@ type chain struct {
 	total   int
 	seen    loop
 	entered []entered // frames within statements that have handlers, the innermost first
+	link    *linking  // of 3.11 and 3.12, while the thread is in the evaluator; else nil
+	current uint64    // then the frame that runs, by the innermost record
 }
 
 // read reads the frames of a thread state. What was found is kept if it fails.
 func (c *chain) read(t *threadState) error {
-	switch {
-	case c.r.layout.minor <= 10:
-		return c.readObjects(t.frame)
-	case c.r.layout.minor == 11:
+	switch c.r.layout.minor {
+	case 11:
+		c.link = c.linking()
 		return c.readCFrames(t.cframe)
+	case 12:
+		c.link = c.linking()
+	}
+	if c.r.layout.minor <= 10 {
+		return c.readObjects(t.frame)
 	}
 	frame := t.frame
 	if c.r.layout.minor == 12 {
@@ -111,16 +118,39 @@ func (c *chain) cframe(at uint64) (x cframe, err error) {
 	if x.frame, err = c.m.pointer(at, cframeFrame); err != nil {
 		return x, err
 	}
-	x.previous, err = c.m.pointer(at, cframePrevious)
+	if x.previous, err = c.m.pointer(at, cframePrevious); err != nil {
+		return x, err
+	}
+	if c.link != nil && c.current == 0 {
+		c.current = c.running(&x)
+		x.frame = c.current
+	}
 	return x, err
 }
 
+// running returns the frame that runs, by the innermost record. A generator of 3.12 that gives a
+// value is unlinked before the record leads to its caller.
+func (c *chain) running(x *cframe) uint64 {
+	if c.r.layout.minor != 12 {
+		return x.frame
+	}
+	next, ok := c.link.word(x.at + c.r.layout.at[cframeFrame])
+	_, links := c.link.word(x.frame + c.r.layout.at[framePrevious])
+	if previous, err := c.m.pointer(x.frame, framePrevious); ok && !links && err == nil && previous == 0 {
+		return next
+	}
+	return x.frame
+}
+
 // call reads the frames of one call of the evaluator. ok is false if the call has just begun, and
-// has not set its record yet: the call's outermost frame must lead to the innermost one of the call
-// before it.
+// has not set its record yet: the call's outermost frame is marked, and must lead to the innermost
+// one of the call before it.
 func (c *chain) call(x *cframe) (ok bool, err error) {
-	frame := x.frame
-	for entry := false; frame != 0 && !entry; {
+	if x.frame == 0 { // a thread without frames has its record elsewhere
+		return c.link == nil || !c.link.has(x.at), nil
+	}
+	frame, entry := x.frame, false
+	for frame != 0 && !entry {
 		if frame, entry, err = c.frame(frame); err != nil {
 			return false, err
 		}
@@ -131,7 +161,7 @@ func (c *chain) call(x *cframe) (ok bool, err error) {
 			return false, err
 		}
 	}
-	return frame == before, nil
+	return entry && frame == before, nil
 }
 
 // innermost returns the innermost frame of 3.12.
@@ -168,7 +198,7 @@ func (c *chain) before(x *cframe, broken error) (at uint64, err error) {
 		}
 		return x.previous, err
 	}
-	inner := true
+	inner, distance := true, uint64(0)
 	for _, f := range c.stack.Frames {
 		sp := f.Register(c.r.arch.SP)
 		cfa, ok := f.CFA()
@@ -179,39 +209,31 @@ func (c *chain) before(x *cframe, broken error) (at uint64, err error) {
 			if inner = false; f.Level > 0 && broken != nil {
 				return 0, broken // it has called others since
 			}
+			distance = cfa - x.at // equal in all calls of one function
 			continue
 		}
 		if !c.r.isEvaluator(f) {
 			continue
 		}
-		if (span{sp.Bits, cfa}).has(x.previous) {
-			return x.previous, nil
+		if at := cfa - distance; c.isRecord(at, span{sp.Bits, cfa}) {
+			return at, nil
 		}
-		return c.recordIn(span{sp.Bits, cfa}), nil
+		return 0, errors.New("a call of the evaluator has just begun, and the one before is not found")
 	}
 	return 0, nil
 }
 
-// recordIn finds the record of a call of the evaluator in its part of the stack; 0 if none is
-// there.
-func (c *chain) recordIn(s span) (at uint64) {
-	var room [maxCall]byte
-	n, _ := c.m.ReadMemory(s.lo, room[:min(s.hi-s.lo, maxCall)])
-	size := c.m.size
-	seen, total := c.seen, c.total
-	for i := 0; i+size <= n; i += size {
-		x, err := c.cframe(s.lo + uint64(i))
-		if err == nil && x.frame != 0 && !s.has(x.previous) {
-			if ok, _ := c.call(&x); ok {
-				at = x.at
-			}
-		}
-		c.run, c.seen, c.total = c.run[:0], seen, total
-		if at != 0 {
-			break
-		}
+// isRecord reports whether the record of a call of the evaluator is at an address. s is the call's
+// part of the stack.
+func (c *chain) isRecord(at uint64, s span) bool {
+	run, seen, total, entered := c.run, c.seen, c.total, c.entered
+	defer func() { c.run, c.seen, c.total, c.entered = run, seen, total, entered }()
+	x, err := c.cframe(at)
+	if err != nil || x.frame == 0 || !s.has(at) || s.has(x.previous) {
+		return false
 	}
-	return at
+	ok, _ := c.call(&x)
+	return ok
 }
 
 // readCFrames reads the frames of 3.11: the outermost frame of each call of the evaluator is
@@ -254,10 +276,15 @@ func (c *chain) frame(at uint64) (previous uint64, entry bool, err error) {
 		return 0, false, fmt.Errorf("a frame: %w", err)
 	}
 	previous = rec.word(framePrevious)
+	if at == c.current {
+		if caller, ok := c.link.word(at + l.at[framePrevious]); ok && caller != 0 {
+			previous = caller
+		}
+	}
 	owner := rec.bytes[l.at[frameOwner]]
 	switch {
 	case l.minor == 11:
-		entry = rec.bytes[l.at[frameIsEntry]] != 0
+		entry = rec.bytes[l.at[frameIsEntry]] != 0 || at == c.current && c.link.touches(at+l.at[frameIsEntry])
 	case owner == ownedByInterpreter, owner == ownedByCStack:
 		return previous, true, nil
 	case owner > ownedByCStack:

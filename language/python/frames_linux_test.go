@@ -262,7 +262,13 @@ func TestFrames(t *testing.T) {
 // freeThreaded reports whether an interpreter has no GIL.
 func freeThreaded(t *testing.T, interpreter string) bool {
 	t.Helper()
-	out, err := exec.Command(interpreter, "-c", "import sysconfig; print(bool(sysconfig.get_config_var('Py_GIL_DISABLED')))").Output()
+	return asked(t, interpreter, "bool(sysconfig.get_config_var('Py_GIL_DISABLED'))")
+}
+
+// asked returns what an interpreter says of a condition.
+func asked(t *testing.T, interpreter, condition string) bool {
+	t.Helper()
+	out, err := exec.Command(interpreter, "-c", "import sys, sysconfig; print("+condition+")").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

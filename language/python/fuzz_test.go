@@ -39,8 +39,8 @@ func newImage(minor int, back uint64) image {
 	if err != nil {
 		panic(err)
 	}
-	const interp, thread, cframe, frame, outer, code, typ, name, lines, text = base + 0x1000, base + 0x3000, base + 0x3400,
-		base + 0x3500, base + 0x3700, base + 0x3900, base + 0x3b00, base + 0x3d00, base + 0x3e00, base + 0x3f00
+	const interp, thread, cframe, frame, entry, outer, code, typ, name, lines, text = base + 0x1000, base + 0x3000, base + 0x3400,
+		base + 0x3500, base + 0x3600, base + 0x3700, base + 0x3900, base + 0x3b00, base + 0x3d00, base + 0x3e00, base + 0x3f00
 	b := image(make([]byte, 0x4000))
 	field := func(addr uint64, f field, word uint64) {
 		if l.has(f) && addr+l.at[f]+8 <= base+uint64(len(b)) {
@@ -74,6 +74,15 @@ func newImage(minor int, back uint64) image {
 		field(at.frame, frameObjectBack, at.previous)
 		field(at.frame, frameExecutable, code)
 		field(at.frame, frameObjectCode, code)
+	}
+	if back == 0 { // where the evaluator's call begins
+		if l.has(frameIsEntry) {
+			b[outer-base+l.at[frameIsEntry]] = 1
+		}
+		if minor == 12 {
+			field(outer, framePrevious, entry)
+			b[entry-base+l.at[frameOwner]] = ownedByInterpreter
+		}
 	}
 	field(code, objectType, typ)
 	field(code, codeName, name)

@@ -31,6 +31,7 @@ func TestStops(t *testing.T) {
 	}
 	for _, interpreter := range pythons(t) {
 		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			gapped := asked(t, interpreter, "sys.version_info[:2] in ((3, 11), (3, 12))")
 			t.Setenv("TMPDIR", t.TempDir())
 			for _, arguments := range [][]string{{busy}, append([]string{tests}, suites...)} {
 				t.Run(filepath.Base(arguments[0]), func(t *testing.T) {
@@ -43,7 +44,7 @@ func TestStops(t *testing.T) {
 						return gdbtest.StartRunning(t, interpreter, append([]string{watched, out.Name()}, arguments...)...)
 					}
 					p, free := start(), freeThreaded(t, interpreter)
-					seen, crashes := 0, 0
+					seen, crashes, gaps := 0, 0, 0
 					for range stops {
 						for range rand.N(100) {
 							p.States(t) // it runs meanwhile
@@ -52,7 +53,8 @@ func TestStops(t *testing.T) {
 						got := walk(t, p.PID)
 						gdbtest.Await(t, "the process stands still as before", func() bool { return strings.Trim(p.States(t), "T") == "" })
 						if text, ok := atThisMoment(t, p, out, free); ok {
-							seen += compare(t, got, text)
+							n, differ := compare(t, got, text, gapped)
+							seen, gaps = seen+n, gaps+differ
 						} else if p, crashes = start(), crashes+1; crashes > 1+stops/100 {
 							t.Errorf("faulthandler has crashed %d times", crashes)
 						}
@@ -60,7 +62,10 @@ func TestStops(t *testing.T) {
 							break
 						}
 					}
-					t.Logf("%d stops, %d frames, %d crashes of faulthandler", stops, seen, crashes)
+					if gaps > 1+stops/200 {
+						t.Errorf("%d threads differ that were in the evaluator", gaps)
+					}
+					t.Logf("%d stops, %d frames, %d crashes of faulthandler, %d gaps of it", stops, seen, crashes, gaps)
 				})
 			}
 		})
@@ -76,8 +81,11 @@ func absolute(t *testing.T, name string) string {
 	return path
 }
 
-// compare compares the frames of all threads with what faulthandler says, and counts them.
-func compare(t *testing.T, got map[uint64]*decorated, text string) (seen int) {
+// compare compares the frames of all threads with what faulthandler says, and counts them. gapped
+// says that faulthandler does not find callers while the evaluator calls a function, for some
+// instructions: then differ counts the threads that were in the evaluator. TestCalls looks at these
+// instructions.
+func compare(t *testing.T, got map[uint64]*decorated, text string, gapped bool) (seen, differ int) {
 	t.Helper()
 	want, whole := parseFaulthandler(text)
 	for thread, d := range got {
@@ -87,6 +95,10 @@ func compare(t *testing.T, got map[uint64]*decorated, text string) (seen int) {
 			t.Errorf("thread %#x: %q", thread, d.said.Warnings)
 		}
 		if w := want[thread]; w == nil && len(have) > 0 && whole || w != nil && !w.equal(have) {
+			if gapped && w != nil && d.said != nil && d.said.At[0] != nil && d.said.At[0].Hidden {
+				differ++
+				continue
+			}
 			t.Errorf("thread %#x:\n%s\nfaulthandler:\n%s", thread, strings.Join(have, "\n"), text)
 		}
 	}
@@ -95,7 +107,7 @@ func compare(t *testing.T, got map[uint64]*decorated, text string) (seen int) {
 			t.Errorf("thread %#x is missing", thread)
 		}
 	}
-	return seen
+	return seen, differ
 }
 
 // atThisMoment returns what faulthandler says of the threads of a process that SIGSTOP has stopped,
