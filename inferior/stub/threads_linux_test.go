@@ -18,10 +18,10 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-// start runs the program without a stub, as the leader of a group: gdbserver interrupts no other.
+// start runs the program without a stub. It has a group of its own: gdbserver interrupts no other.
 func (p *program) start(t *testing.T, args ...string) *gdbtest.Process {
 	t.Helper()
-	return gdbtest.StartRunning(t, gdbtest.Tool(t, "setsid"), append([]string{p.path}, args...)...)
+	return gdbtest.StartRunning(t, p.path, args...)
 }
 
 // attach has a gdbserver attach to a process that runs.

@@ -25,7 +25,7 @@ func TestIdlePrograms(t *testing.T) {
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			p.install(t)
-			sh := gdbtest.StartRunning(t, gdbtest.Tool(t, "setsid"), "sh", "-c", "exec "+p.run)
+			sh := gdbtest.StartRunning(t, "sh", "-c", "exec "+p.run)
 			t.Cleanup(func() { unix.Kill(-sh.PID, unix.SIGKILL) })
 			gdbtest.Await(t, "all stacks are whole", func() bool {
 				s, err := targets.Process(context.Background(), sh.PID, live.Options{Timeout: 5 * time.Second})

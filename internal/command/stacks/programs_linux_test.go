@@ -164,7 +164,7 @@ func (p *program) install(t *testing.T) { commandtest.InstallPackages(t, "elfuti
 // start starts the program, and waits until it is at work. What it starts ends with it.
 func (p *program) start(t *testing.T) *gdbtest.Process {
 	t.Helper()
-	sh := gdbtest.StartRunning(t, gdbtest.Tool(t, "setsid"), "sh", "-c", "echo ready; exec "+p.run+" >/dev/null 2>&1")
+	sh := gdbtest.StartRunning(t, "sh", "-c", "echo ready; exec "+p.run+" >/dev/null 2>&1")
 	t.Cleanup(func() { unix.Kill(-sh.PID, unix.SIGKILL) })
 	awaitWork(t, sh.PID)
 	return sh
