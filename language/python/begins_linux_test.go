@@ -25,15 +25,7 @@ func TestBegins(t *testing.T) {
 	program := absolute(t, "begins.py")
 	for _, interpreter := range pythons(t) {
 		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
-			p, err := native.Attach(context.Background(), gdbtest.StartRunning(t, interpreter, program).PID, native.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			runtimes, err := language.Find(&language.Process{Arch: p.Arch(), Memory: p.Memory(), Modules: p.Modules()}, []language.Decorator{python.Decorator{}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p, runtimes := held(t, interpreter, program)
 			frames := func() []string {
 				d := decorate(t, p, p.Inferiors()[0], runtimes, false)
 				if d.said == nil || len(d.said.Warnings) > 0 {
@@ -88,15 +80,7 @@ func TestCalls(t *testing.T) {
 	program := absolute(t, "calls.py")
 	for _, interpreter := range pythons(t) {
 		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
-			p, err := native.Attach(context.Background(), gdbtest.StartRunning(t, interpreter, program).PID, native.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			runtimes, err := language.Find(&language.Process{Arch: p.Arch(), Memory: p.Memory(), Modules: p.Modules()}, []language.Decorator{python.Decorator{}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p, runtimes := held(t, interpreter, program)
 			for n := range steps {
 				if err := p.Resume(inferior.Resume{Thread: p.Inferiors()[0], Step: true}); err != nil {
 					t.Fatal(err)
@@ -122,6 +106,21 @@ func TestCalls(t *testing.T) {
 			}
 		})
 	}
+}
+
+// held starts a program of Python, and holds it.
+func held(t *testing.T, interpreter, program string) (p inferior.Process, runtimes []language.Named) {
+	t.Helper()
+	p, err := native.Attach(context.Background(), gdbtest.StartRunning(t, interpreter, program).PID, native.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	runtimes, err = language.Find(&language.Process{Arch: p.Arch(), Memory: p.Memory(), Modules: p.Modules()}, []language.Decorator{python.Decorator{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, runtimes
 }
 
 // entryOf returns the address of a function of a process.

@@ -37,15 +37,11 @@ type chain struct {
 
 // read reads the frames of a thread state. What was found is kept if it fails.
 func (c *chain) read(t *threadState) error {
-	switch c.r.layout.minor {
-	case 11:
-		c.link = c.linking()
-		return c.readCFrames(t.cframe)
-	case 12:
-		c.link = c.linking()
-	}
-	if c.r.layout.minor <= 10 {
+	switch {
+	case c.r.layout.minor <= 10:
 		return c.readObjects(t.frame)
+	case c.r.layout.minor == 11:
+		return c.readCFrames(t.cframe)
 	}
 	frame := t.frame
 	if c.r.layout.minor == 12 {
@@ -118,14 +114,20 @@ func (c *chain) cframe(at uint64) (x cframe, err error) {
 	if x.frame, err = c.m.pointer(at, cframeFrame); err != nil {
 		return x, err
 	}
-	if x.previous, err = c.m.pointer(at, cframePrevious); err != nil {
+	x.previous, err = c.m.pointer(at, cframePrevious)
+	return x, err
+}
+
+// last reads the record of the thread's innermost call of the evaluator.
+func (c *chain) last(at uint64) (x cframe, err error) {
+	if x, err = c.cframe(at); err != nil {
 		return x, err
 	}
-	if c.link != nil && c.current == 0 {
-		c.current = c.running(&x)
-		x.frame = c.current
+	if c.link = c.linking(); c.link != nil {
+		x.frame = c.running(&x)
+		c.current = x.frame
 	}
-	return x, err
+	return x, nil
 }
 
 // running returns the frame that runs, by the innermost record. A generator of 3.12 that gives a
@@ -169,7 +171,7 @@ func (c *chain) innermost(at uint64) (frame uint64, err error) {
 	if at == 0 {
 		return 0, nil
 	}
-	x, err := c.cframe(at)
+	x, err := c.last(at)
 	if err != nil {
 		return 0, err
 	}
@@ -240,7 +242,11 @@ func (c *chain) isRecord(at uint64, s span) bool {
 // marked.
 func (c *chain) readCFrames(at uint64) error {
 	for inner := true; at != 0; inner = false {
-		x, err := c.cframe(at)
+		read := c.cframe
+		if inner {
+			read = c.last
+		}
+		x, err := read(at)
 		if err != nil {
 			return err
 		}
