@@ -18,7 +18,6 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/language"
-	"github.com/sfwalk/sfwalk/language/java"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -108,13 +107,9 @@ func lookAt(t *testing.T, pid, tid int) (l look) {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
-	if err != nil || len(runtimes) != 1 {
-		t.Fatalf("%d virtual machines, %v", len(runtimes), err)
+	threads, runtimes := findIn(t, tg)
+	if len(runtimes) != 1 {
+		t.Fatalf("%d virtual machines", len(runtimes))
 	}
 	for _, th := range threads {
 		if th.ID() != tid {

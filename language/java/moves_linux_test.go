@@ -11,7 +11,6 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/language"
-	"github.com/sfwalk/sfwalk/language/java"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -38,19 +37,13 @@ func TestMoves(t *testing.T) {
 
 // moves looks once at each thread of a process, and returns how many had frames moved.
 func moves(t *testing.T, pid int) (n int) {
+	t.Helper()
 	tg, err := live.Attach(context.Background(), pid, live.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	threads, runtimes := findIn(t, tg)
 	for _, th := range threads {
 		running := th.(target.RunningThread)
 		var moved, faults []string

@@ -27,14 +27,7 @@ func told(t *testing.T, pid int) map[int]*language.Thread {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	threads, runtimes := findIn(t, tg)
 	all := map[int]*language.Thread{}
 	for _, th := range threads {
 		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
@@ -53,6 +46,20 @@ func told(t *testing.T, pid int) map[int]*language.Thread {
 		}
 	}
 	return all
+}
+
+// findIn returns the threads of a target, and the virtual machines.
+func findIn(t *testing.T, tg target.Target) ([]target.Thread, []language.Named) {
+	t.Helper()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return threads, runtimes
 }
 
 // printed is a thread as jcmd prints it.
