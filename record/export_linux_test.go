@@ -22,7 +22,7 @@ func (r *Recorder) Check(check func(pid int, a *arch.Arch, modules *target.Modul
 // when it is stopped then. differ is called if it sleeps at the same place, with other frames.
 func (r *Recorder) Unstopped(same func(), differ func(asleep, stopped string)) {
 	w := r.wall
-	w.unstopped = func(p *space, th *live.Thread, again *live.Retaker) {
+	w.hookAsleep = func(p *space, th *live.Thread, again *live.Retaker) {
 		asleep, regs := slices.Clone(w.stack), w.regs
 		at := func(r arch.Registers) [2]uint64 { return [2]uint64{r.Value[p.arch.PC], r.Value[p.arch.SP]} }
 		again.Retake(th, func() {

@@ -36,8 +36,8 @@ type wall struct {
 	fixed   map[int32]*fixed // by thread ID
 
 	sleepers live.Sleepers
-	// unstopped is called with each sample of a thread that was not stopped; tests stop it then.
-	unstopped func(p *space, th *live.Thread, again *live.Retaker)
+	// hookAsleep is called with each sample of a thread that was not stopped; tests stop it then.
+	hookAsleep func(p *space, th *live.Thread, again *live.Retaker)
 }
 
 // maxPart is how much of the time a process is read at most, one part of so many.
@@ -191,8 +191,8 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		if p.jit.doubt {
 			w.keep(p, key, value)
 		}
-		if sleeper != nil && w.unstopped != nil {
-			w.unstopped(p, th, again)
+		if sleeper != nil && w.hookAsleep != nil {
+			w.hookAsleep(p, th, again)
 		}
 		w.mayRest(p, th, sleeper, seen[th.ID()], key, w.stats.Whole > whole)
 		th.DropCopies()

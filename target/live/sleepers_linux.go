@@ -43,7 +43,7 @@ type Sleeper struct {
 	stack block
 	pages []page // outside of stack, ascending
 	added bool   // some of pages were not copied ahead
-	woke  bool   // the thread has got a processor
+	woke  bool   // the thread has got a processor, or needs too much memory
 }
 
 // page is a copy of one page.
@@ -63,6 +63,7 @@ func (s *Sleepers) Read(th *Thread, fixed *arch.Registers) *Sleeper {
 	if !is || !also || m.turns == nil {
 		return nil
 	}
+	clear(x.pages) // copies of an earlier thread
 	*x = Sleeper{Turns: m.turns(th.id), files: f, memory: m, id: th.id, name: th.name, pages: x.pages[:0]}
 	if x.Turns == 0 {
 		return nil
@@ -182,10 +183,18 @@ func (x *Sleeper) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
+// mostSlept bounds the pages that are read of one thread outside of its stack. A thread that needs
+// more is not read asleep.
+const mostSlept = 1 << 10
+
 // page returns the copy of a page, nil if it cannot be read.
 func (x *Sleeper) page(lo uint64) []byte {
 	i, ok := slices.BinarySearchFunc(x.pages, lo, func(p page, lo uint64) int { return cmp.Compare(p.lo, lo) })
 	if !ok {
+		if len(x.pages) >= mostSlept {
+			x.woke = true
+			return nil
+		}
 		data := make([]byte, pageSize)
 		if n, _ := x.memory.live.fetch(lo, data); !x.sleeps() || n < pageSize {
 			return nil

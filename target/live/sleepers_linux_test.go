@@ -67,11 +67,15 @@ func TestSleepers(t *testing.T) {
 	if len(x.pages) == 0 || x.pages[0].lo != addr&^(pageSize-1) || binary.NativeEndian.Uint64(x.pages[0].data[addr%pageSize:]) != 0x1122334455667788 {
 		t.Errorf("what was read of the thread the last time is not copied ahead: %d pages", len(x.pages))
 	}
+	var b [8]byte
+	full := &Sleeper{Turns: x.Turns, files: x.files, memory: x.memory, id: x.id, pages: make([]page, mostSlept)}
+	if n, err := full.ReadMemory(addr, b[:]); n > 0 || err == nil || full.Slept() {
+		t.Errorf("more pages are kept than the bound: %d bytes, %v", n, err)
+	}
 	if _, err := p.Stdin.Write([]byte{'\n'}); err != nil {
 		t.Fatal(err)
 	}
 	gdbtest.Await(t, "the thread has run", func() bool { return turns(main) != x.Turns })
-	var b [8]byte
 	if n, err := x.ReadMemory(registersOf(t, other).Value[a.SP], b[:]); err == nil || x.Slept() {
 		t.Errorf("%d bytes are read when the thread has run on: %v, %v", n, err, x.Slept())
 	}
