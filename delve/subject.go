@@ -65,7 +65,8 @@ func (t *Target) subject(owner Owner) (s *subject, err error) {
 		}
 		if s.thread = s.g.Thread; s.thread == nil && s.g.Status&^scanning == proc.Grunning && s.g.SP == 0 {
 			if s.thread = t.runnerOf(s.g.ID); s.thread == nil {
-				return nil, fmt.Errorf("%v: it runs, and no thread is found that runs it", owner)
+				return nil, fmt.Errorf("%v: it runs, and on no thread that Delve has: "+
+					"Delve misses threads that begin while it attaches; attach again", owner)
 			}
 		}
 	}

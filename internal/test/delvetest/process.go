@@ -3,6 +3,8 @@
 package delvetest
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/go-delve/delve/pkg/logflags"
@@ -16,10 +18,7 @@ import (
 func Attach(t testing.TB, pid int) *proc.TargetGroup {
 	t.Helper()
 	Quiet(t)
-	grp, err := native.Attach(pid, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	grp := attach(t, pid)
 	t.Cleanup(func() {
 		if _, err := grp.Valid(); err != nil {
 			return // the test has detached
@@ -27,6 +26,30 @@ func Attach(t testing.TB, pid int) *proc.TargetGroup {
 		if err := grp.Detach(false); err != nil {
 			t.Errorf("Delve detaches from %d: %v", pid, err)
 		}
+	})
+	return grp
+}
+
+// attach attaches until Delve has all threads. Delve lists them once, and a thread that begins
+// before its creator is attached goes on unseen (Delve 1.27).
+func attach(t testing.TB, pid int) (grp *proc.TargetGroup) {
+	t.Helper()
+	gdbtest.Await(t, fmt.Sprintf("Delve has all threads of %d", pid), func() bool {
+		var err error
+		if grp, err = native.Attach(pid, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tasks) == len(grp.Selected.ThreadList()) {
+			return true
+		}
+		if err := grp.Detach(false); err != nil {
+			t.Fatal(err)
+		}
+		return false
 	})
 	return grp
 }
