@@ -278,7 +278,7 @@ func TestPrintContainers(t *testing.T) {
 		return true
 	})
 	n := 0
-	for _, f := range printIn(t, cmd.Process.Pid, []int{0, 1, 2, 3, 4}, expressions, pretty) {
+	for _, f := range printIn(t, cmd.Process.Pid, nil, expressions, pretty) { // the program may still be deep in the write of its last line
 		if f.Function != "main" {
 			continue
 		}
