@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -82,6 +83,30 @@ func traced(t *testing.T, pid int) bool {
 		t.Fatal(err)
 	}
 	return !strings.Contains(string(status), "\nTracerPid:\t0\n")
+}
+
+// Delve 1.27 does not stop a thread that begins while it attaches, which happens to every second
+// attachment to this program.
+func TestDlvAttachNewThreads(t *testing.T) {
+	program := gdbtest.Build(t, "newthreads.c")
+	for range 6 {
+		p := gdbtest.StartRunning(t, program)
+		cmd, _ := startDlv(t, "attach", strconv.Itoa(p.PID), "--listen", "unix:"+filepath.Join(t.TempDir(), "dlv"))
+		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		running := slices.DeleteFunc(tasks, func(task os.DirEntry) bool {
+			id, err := strconv.Atoi(task.Name())
+			return err == nil && traced(t, id)
+		})
+		if len(running) > 0 {
+			t.Errorf("%d threads are not stopped", len(running))
+		}
+		p.Stdin.Close()
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+	}
 }
 
 // The server becomes sfwalk-full, prints its address as dlv does, and ends with its client. The
