@@ -51,7 +51,7 @@ func names(t testing.TB, list []frame) string {
 }
 
 // checkChains checks that the stacks of goroutines, as a client shows them, have all
-// chains, and nothing else of C or of main.
+// chains, and nothing else of C or of main. The runtime may be making a thread, by C.
 func checkChains(t testing.TB, stacks []string) {
 	t.Helper()
 	for name, want := range chains {
@@ -62,7 +62,7 @@ func checkChains(t testing.TB, stacks []string) {
 		}
 	}
 	for _, s := range stacks {
-		if strings.Contains(s, "main.") && !strings.Contains(s, " syscall.read ") || strings.Contains(s, "C.") {
+		if strings.Contains(s, "main.") && !strings.Contains(s, " syscall.read ") || strings.Contains(s, "C.") && !strings.Contains(s, " runtime.newm ") {
 			t.Errorf("a goroutine is at\n%s", strings.ReplaceAll(s, " ", "\n\t"))
 		}
 	}
