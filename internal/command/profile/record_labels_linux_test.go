@@ -37,26 +37,25 @@ func TestRecordLabels(t *testing.T) {
 		}
 	}
 	out = filepath.Join(folder, "p.json")
-	if _, said, err := commandtest.Run("record", strconv.Itoa(p.PID), "-d", "1s", "-F", "499", "--format", "json", "-o", out); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var x struct {
-		Samples []struct{ Labels map[string]any }
-	}
-	if err := json.Unmarshal(text, &x); err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, s := range x.Samples {
-		if s.Labels["tenant"] == "red" && s.Labels["kind"] == "steady" && s.Labels["goroutine"] != 0.0 {
-			found++
+	gdbtest.Await(t, "a sample has the labels of the tenant red", func() bool {
+		if _, said, err := commandtest.Run("record", strconv.Itoa(p.PID), "-d", "1s", "-F", "499", "--format", "json", "-o", out); err != nil {
+			t.Fatalf("%v\n%s", err, said)
 		}
-	}
-	if found == 0 {
-		t.Errorf("no sample has the labels of the tenant red:\n%.2000s", text)
-	}
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var x struct {
+			Samples []struct{ Labels map[string]any }
+		}
+		if err := json.Unmarshal(text, &x); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range x.Samples {
+			if s.Labels["tenant"] == "red" && s.Labels["kind"] == "steady" && s.Labels["goroutine"] != 0.0 {
+				return true
+			}
+		}
+		return false
+	})
 }
