@@ -116,7 +116,7 @@ func TestNotAgain(t *testing.T) {
 	} {
 		var asked atomic.Int32
 		c := client(t, serve(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); answer(w, r) }), serve(t, http.NotFound))
-		c.Retries, c.Timeout = 5, 50*time.Millisecond
+		c.Retries, c.Timeout = 5, 500*time.Millisecond
 		if errs := c.All(t.Context(), ids(1), noProgress{}); len(errs) != 1 || asked.Load() != 1 {
 			t.Errorf("%s: asked %d times, %v", name, asked.Load(), errs)
 		}
