@@ -6,12 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/python"
-	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -51,34 +48,14 @@ func TestThreadsComeAndGo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tg, err := live.Attach(context.Background(), p.PID, live.Options{Consistent: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if runtimes == nil {
-				runtimes, err = language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
-				if err != nil || len(runtimes) != 1 {
-					t.Fatalf("%s: run times %v, %v", interpreter, runtimes, err)
-				}
-			}
+			tg := look(t, p, &runtimes)
 			threads, err := tg.Threads()
 			if err != nil {
 				t.Fatal(err)
 			}
 			var names []string
 			for _, th := range threads {
-				stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
-				if err != nil {
-					t.Fatal(err)
-				}
-				s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th)}
-				for f, err := range stack.All() {
-					if err != nil {
-						t.Fatal(err)
-					}
-					s.Frames = append(s.Frames, f)
-				}
-				if d := language.Decorate(s, runtimes); d != nil {
+				if d := decorate(t, tg, th, runtimes, false).said; d != nil {
 					frames := 0
 					for _, place := range d.At {
 						frames += len(place.Frames)
@@ -96,4 +73,65 @@ func TestThreadsComeAndGo(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCodeComesAndGoes: a code object at the address of an earlier one has its own name.
+func TestCodeComesAndGoes(t *testing.T) {
+	for _, interpreter := range pythons(t) {
+		p := gdbtest.Start(t, interpreter, "testdata/made.py")
+		var runtimes []language.Named
+		again, at := 0, map[string]bool{}
+		for range 40 {
+			if _, err := p.Stdin.Write([]byte("next\n")); err != nil {
+				t.Fatal(err)
+			}
+			line, err := p.Stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, addr, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if at[addr] {
+				again++
+			}
+			at[addr] = true
+			gdbtest.Await(t, "the program waits for a line", func() bool {
+				tg := look(t, p, &runtimes)
+				defer tg.Close()
+				threads, err := tg.Threads()
+				if err != nil {
+					t.Fatal(err)
+				}
+				var names []string
+				for _, f := range decorate(t, tg, threads[0], runtimes, false).list() {
+					names = append(names, f.Function)
+				}
+				if len(names) == 0 {
+					return false
+				}
+				if !slices.Equal(names, []string{name, "call", "<module>"}) {
+					t.Errorf("%s: the frames are %q, and the function is called %s", interpreter, names, name)
+				}
+				return true
+			})
+		}
+		if again == 0 {
+			t.Errorf("%s: no address was used again", interpreter)
+		}
+	}
+}
+
+// look attaches to an interpreter, and finds its run time the first time.
+func look(t *testing.T, p *gdbtest.Process, runtimes *[]language.Named) *live.Target {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), p.PID, live.Options{Consistent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *runtimes == nil {
+		*runtimes, err = language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
+		if err != nil || len(*runtimes) != 1 {
+			t.Fatalf("process %d: run times %v, %v", p.PID, *runtimes, err)
+		}
+	}
+	return tg
 }
