@@ -150,11 +150,14 @@ func (m *machine) maps(pid int) ([]procmaps.Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.maps(func(format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); !slices.Contains(m.listed, text) {
-			m.listed = append(m.listed, text)
-		}
-	})
+	return p.maps(m.leftOutOfMaps)
+}
+
+// leftOutOfMaps notes what was left out of a list of mappings. The caller holds m.mu.
+func (m *machine) leftOutOfMaps(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(m.listed, text) {
+		m.listed = append(m.listed, text)
+	}
 }
 
 func (p *proc) maps(warn func(format string, args ...any)) ([]procmaps.Mapping, error) {

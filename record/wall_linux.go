@@ -154,10 +154,7 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 	defer t.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p, err := w.spaceOf(pid, t.Arch())
-	if err != nil {
-		return nil // it has ended meanwhile
-	}
+	p := w.spaceOf(t)
 	if ctx.Err() != nil {
 		return nil // a round that has not begun in time counts for no thread, also if it rests
 	}
@@ -206,12 +203,12 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 	return nil
 }
 
-// spaceOf returns the address space of a process as it is now.
-func (w *wall) spaceOf(pid int, a *arch.Arch) (*space, error) {
-	maps, err := w.machine.maps(pid)
-	if err != nil {
-		return nil, err
-	}
+// spaceOf returns the address space of a process as it was when it was attached to.
+func (w *wall) spaceOf(t *live.Target) *space {
+	w.machine.mu.Lock()
+	maps := t.Maps(w.machine.leftOutOfMaps)
+	w.machine.mu.Unlock()
+	pid, a := t.PID, t.Arch()
 	p := w.spaces[int32(pid)]
 	if p != nil && p.arch.Name != a.Name {
 		w.forget(int32(pid))
@@ -227,7 +224,7 @@ func (w *wall) spaceOf(pid int, a *arch.Arch) (*space, error) {
 	p.begin(uint64(ring.Now()))
 	p.refresh()
 	p.findLanguages(p.jit.now)
-	return p, nil
+	return p
 }
 
 // sameCode reports whether both lists have the same files and code. Other mappings come and go all

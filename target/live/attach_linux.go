@@ -81,6 +81,9 @@ const maxReplaced = 3
 
 // attach copies the threads: all at one moment, or one after the other.
 func (s *attachment) attach(ctx context.Context, timeout time.Duration, consistent bool) (err error) {
+	if s.tracesNone() && !consistent {
+		return s.inTurn(ctx)
+	}
 	t := &s.tracer
 	all := true
 	jobcontrol.Hold()
@@ -223,12 +226,18 @@ const maxReading = time.Second
 
 // mapsOf reads the mappings through the thread tid.
 func (f *files) mapsOf(tid int) (maps []procmaps.Mapping, err error) {
+	read := procmaps.Read
+	if !f.proc.ownWatch {
+		last := f.proc.watch.takeMaps(f.proc.pid)
+		defer func() { f.proc.watch.keepMaps(f.proc.pid, last) }()
+		read = last.Read
+	}
 	for begin, n := time.Now(), 0; n < maxReadings && (n == 0 || time.Since(begin) < maxReading); n++ {
 		file, err1 := f.proc.openat(taskFile(tid, "maps"), unix.O_RDONLY)
 		if err1 != nil {
 			return nil, err1
 		}
-		maps, err = procmaps.Read(file, f.warnMaps)
+		maps, err = read(file, f.warnMaps)
 		file.Close()
 		if err == nil || ended(err) {
 			return maps, err
@@ -416,5 +425,6 @@ func (f *files) warnMaps(format string, args ...any) {
 	defer f.mu.Unlock()
 	if text := fmt.Sprintf(format, args...); !slices.ContainsFunc(f.warnings, func(w warning) bool { return w.text == text }) {
 		f.warn(nil, "%s", text)
+		f.leftOut = append(f.leftOut, text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,6 +45,7 @@ type files struct {
 	images   mappedfile.Images
 	opened   []*os.File // others that were mapped
 	warnings []warning
+	leftOut  []string // of the list of mappings; they are among the warnings
 }
 
 // warning is a sentence that the user should know.
@@ -151,6 +153,13 @@ func (f *files) warned() (list []string) {
 		}
 	}
 	return list
+}
+
+// leftOutOfMaps implements source.
+func (f *files) leftOutOfMaps() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.leftOut)
 }
 
 // warn adds a warning. The caller holds f.mu.

@@ -101,6 +101,7 @@ type Target struct {
 type source interface {
 	io.Closer
 	warned() []string
+	leftOutOfMaps() []string
 	about(name string) ([]byte, error) // reads a file of /proc/PID
 	openNamed(root, path string) (*os.File, error)
 	retake(th *Thread, walk func()) error
@@ -121,6 +122,17 @@ func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped when the process was copied.
 func (t *Target) Modules() *target.Modules { return t.modules }
+
+// Maps returns the mappings of the process when it was copied, ascending. The caller must not change
+// them. warn, which may be nil, is told what is left out of them: see [procmaps.Read].
+func (t *Target) Maps(warn func(format string, args ...any)) []procmaps.Mapping {
+	if warn != nil {
+		for _, text := range t.files.leftOutOfMaps() {
+			warn("%s", text)
+		}
+	}
+	return t.maps
+}
 
 // Threads returns the threads, each a [*Thread]: the main thread first, the
 // others by ascending ID. The error is always nil.

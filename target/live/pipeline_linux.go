@@ -35,10 +35,12 @@ func (s *attachment) inTurn(ctx context.Context) error {
 	if err == nil {
 		err = s.files.openAny(tids)
 	}
-	s.files.prepare(maxSwitches * firstCopy)
 	s.moment = time.Now()
-	stop := t.watch()
-	defer stop()
+	if !s.tracesNone() {
+		s.files.prepare(maxSwitches * firstCopy)
+		stop := t.watch()
+		defer stop()
+	}
 	for range maxListings {
 		if err != nil {
 			break
@@ -54,7 +56,7 @@ func (s *attachment) inTurn(ctx context.Context) error {
 					x.name = t.proc.comm(x.tid)
 				}
 			}
-			if hostArch.PAuth { // a thread has the mask of code addresses
+			if !s.tracesNone() { // a thread has the mask of code addresses
 				err = s.readInTurn(ctx, fresh[:1])
 			}
 			break
@@ -73,6 +75,9 @@ func (s *attachment) inTurn(ctx context.Context) error {
 	}
 	return s.readMaps(tids...)
 }
+
+// tracesNone reports whether the attachment stops no thread.
+func (s *attachment) tracesNone() bool { return s.unread && !hostArch.PAuth }
 
 // admit makes tracees of the threads that are not known yet, and returns them.
 func (t *tracer) admit(tids []int) (fresh []*tracee) {

@@ -159,14 +159,21 @@ func (p *proc) blocked(tid int) (text []byte, sp, pc uint64, ok bool) {
 		return nil, 0, 0, false
 	}
 	text = bytes.TrimSuffix(text, []byte{'\n'})
-	last := bytes.LastIndexByte(text, ' ') // "NUMBER [ARGS] SP PC", or "running"
+	sp, pc, ok = blockedIn(text)
+	return text, sp, pc, ok
+}
+
+// blockedIn returns the SP and PC of a thread's syscall file: "NUMBER [ARGS] SP PC", or "running".
+func blockedIn(text []byte) (sp, pc uint64, ok bool) {
+	text = bytes.TrimSuffix(text, []byte{'\n'})
+	last := bytes.LastIndexByte(text, ' ')
 	before := bytes.LastIndexByte(text[:max(last, 0)], ' ')
 	if before < 0 {
-		return nil, 0, 0, false
+		return 0, 0, false
 	}
 	sp, err1 := strconv.ParseUint(string(text[before+1:last]), 0, 64)
 	pc, err2 := strconv.ParseUint(string(text[last+1:]), 0, 64)
-	return text, sp, pc, err1 == nil && err2 == nil && sp != 0
+	return sp, pc, err1 == nil && err2 == nil && sp != 0
 }
 
 // status is an extract of /proc/PID/status and stat (proc_pid_status(5)).

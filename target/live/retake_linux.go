@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -440,13 +441,19 @@ type series struct {
 }
 
 func newSeries() *series {
-	s := &series{make(chan *hold), make([]byte, maxSwitches*firstCopy)}
+	s := &series{make(chan *hold), seriesRooms.Get().(*[maxSwitches * firstCopy]byte)[:]}
 	go s.trace()
 	return s
 }
 
-// end ends the series.
-func (s *series) end() { close(s.next) }
+// seriesRooms are for the copies of series: a profiler has one series after the other.
+var seriesRooms = sync.Pool{New: func() any { return new([maxSwitches * firstCopy]byte) }}
+
+// end ends the series, of which no hold is under way.
+func (s *series) end() {
+	close(s.next)
+	seriesRooms.Put((*[maxSwitches * firstCopy]byte)(s.room))
+}
 
 func (s *series) trace() {
 	for more := true; more; {

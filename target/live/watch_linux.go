@@ -13,7 +13,7 @@ func (w *Watch) Look(pid, tid int) (s Seen, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	// "TID (NAME) STATE …" (proc_pid_stat(5)); a name may have any characters.
-	text := w.read(pid, tid, false)
+	text := w.read(pid, tid, statFile)
 	begin, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
 	if begin < 0 || end < begin || end+2 >= len(text) {
 		return s, false
@@ -26,7 +26,7 @@ func (w *Watch) Look(pid, tid int) (s Seen, ok bool) {
 	}
 	rest, _, _ = bytes.Cut(rest, []byte{' '})
 	s.Begun, _ = strconv.ParseUint(string(rest), 10, 64)
-	s.Turns = turnsIn(w.read(pid, tid, true))
+	s.Turns = turnsIn(w.read(pid, tid, schedstatFile))
 	return s, true
 }
 
@@ -34,7 +34,7 @@ func (w *Watch) Look(pid, tid int) (s Seen, ok bool) {
 func (w *Watch) turns(pid, tid int) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return turnsIn(w.read(pid, tid, true))
+	return turnsIn(w.read(pid, tid, schedstatFile))
 }
 
 // turnsIn returns the turns that a thread's schedstat tells
@@ -48,24 +48,30 @@ func turnsIn(text []byte) uint64 {
 	return turns
 }
 
-// read reads a file of a thread into w.text: its stat, or its schedstat. It returns nothing if the
-// thread has ended.
-func (w *Watch) read(pid, tid int, schedstat bool) []byte {
+// blocked returns SP and PC of a thread that sleeps in a system call; ok is false if it does not.
+func (w *Watch) blocked(pid, tid int) (sp, pc uint64, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := w.read(pid, tid, syscallFile)
+	if bytes.HasPrefix(text, []byte("-1 ")) { // in no system call: it waits for memory
+		return 0, 0, false
+	}
+	return blockedIn(text)
+}
+
+// read reads a file of a thread into w.text. It returns nothing if the thread has ended.
+func (w *Watch) read(pid, tid int, file threadFile) []byte {
 	kept := w.files[tid]
 	if kept != nil {
-		fd := &kept.stat
-		if schedstat {
-			fd = &kept.schedstat
+		if kept[file] < 0 {
+			kept[file] = openTask(pid, tid, file)
 		}
-		if *fd < 0 {
-			*fd = openTask(pid, tid, schedstat)
-		}
-		if n, err := unix.Pread(*fd, w.text[:], 0); err == nil && n > 0 {
+		if n, err := unix.Pread(kept[file], w.text[:], 0); err == nil && n > 0 {
 			return w.text[:n]
 		}
 		w.drop(tid) // the thread has ended; another one may have its ID
 	}
-	fd := openTask(pid, tid, schedstat)
+	fd := openTask(pid, tid, file)
 	if fd < 0 {
 		return nil
 	}
@@ -74,10 +80,8 @@ func (w *Watch) read(pid, tid int, schedstat bool) []byte {
 		unix.Close(fd)
 		return w.text[:max(n, 0)]
 	}
-	kept = &threadFiles{fd, -1}
-	if schedstat {
-		kept.stat, kept.schedstat = -1, fd
-	}
+	kept = &threadFiles{-1, -1, -1}
+	kept[file] = fd
 	if w.files == nil {
 		w.files = map[int]*threadFiles{}
 	}
@@ -85,13 +89,9 @@ func (w *Watch) read(pid, tid int, schedstat bool) []byte {
 	return w.text[:n]
 }
 
-// openTask opens the stat of a thread, or its schedstat. It returns -1 if there is none.
-func openTask(pid, tid int, schedstat bool) int {
-	name := "stat"
-	if schedstat {
-		name = "schedstat"
-	}
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/"+taskFile(tid, name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+// openTask opens a file of a thread. It returns -1 if there is none.
+func openTask(pid, tid int, file threadFile) int {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/"+taskFile(tid, threadFileNames[file]), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1
 	}
@@ -104,7 +104,7 @@ func (w *Watch) drop(tid int) {
 	if kept == nil {
 		return
 	}
-	for _, fd := range []int{kept.stat, kept.schedstat} {
+	for _, fd := range kept {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
