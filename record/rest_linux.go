@@ -3,14 +3,21 @@ package record
 import "github.com/sfwalk/sfwalk/target/live"
 
 // rest is what is known of a thread that sleeps. As long as it has got no processor since, its
-// stack is the one of its last sample: it need not be stopped.
+// stack is the one of its last sample: it need not be stopped. When it sleeps once more, the stack
+// is that one if all is the same by which it was found.
 type rest struct {
 	seen       live.Seen // when the thread slept
 	space      *space
 	generation int // of space
 	tree       *tree
-	key        uint32 // of the last sample, in tree
-	whole      bool   // its stack was whole
+	key        uint32      // of the last sample, in tree
+	whole      bool        // its stack was whole
+	reads      *live.Reads // by which the stack was found; nil if that is not known
+}
+
+// holds reports whether a stack would still have the same places and names.
+func (r *rest) holds(w *wall, p *space) bool {
+	return r.space == p && r.generation == p.generation && r.tree == w.tree && p.steady()
 }
 
 // mostWatched bounds the threads whose files are kept open.
@@ -26,7 +33,6 @@ func (w *wall) look(pid int) (seen map[int]live.Seen, resting map[int]bool) {
 	tids := live.Tasks(pid)
 	seen, resting = make(map[int]live.Seen, len(tids)), map[int]bool{}
 	p := w.spaces[int32(pid)]
-	steady := p != nil && p.steady()
 	for _, tid := range tids {
 		s, ok := w.watch.Look(pid, tid)
 		if !ok {
@@ -37,11 +43,11 @@ func (w *wall) look(pid int) (seen map[int]live.Seen, resting map[int]bool) {
 		if r == nil {
 			continue
 		}
-		same := r.seen.Name == s.Name && r.seen.Begun == s.Begun && r.seen.Turns == s.Turns
-		if same && steady && r.space == p && r.generation == p.generation && r.tree == w.tree {
-			resting[tid] = true
-		} else {
+		switch {
+		case r.seen.Name != s.Name || r.seen.Begun != s.Begun || p == nil || !r.holds(w, p):
 			delete(w.rests, int32(tid))
+		case r.seen.Turns == s.Turns:
+			resting[tid] = true
 		}
 	}
 	return seen, resting
@@ -82,13 +88,17 @@ func (w *wall) mayRest(p *space, th *live.Thread, sleeper *live.Sleeper, now liv
 		return // it may have other names later
 	}
 	var turns uint64
+	var reads *live.Reads
 	if sleeper != nil {
 		turns = sleeper.Turns
+		if len(p.named.by) == 0 { // else others have names for its frames
+			reads = sleeper.Reads()
+		}
 	} else if rested, ok := th.Rests(); ok {
 		turns = rested
 	} else {
 		return
 	}
 	now.Turns = turns
-	w.rests[tid] = &rest{seen: now, space: p, generation: p.generation, tree: w.tree, key: key, whole: whole}
+	w.rests[tid] = &rest{seen: now, space: p, generation: p.generation, tree: w.tree, key: key, whole: whole, reads: reads}
 }

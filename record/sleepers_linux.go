@@ -37,45 +37,55 @@ func (w *wall) keepFixed(p *space, tid int32, seen live.Seen) {
 
 // asleep makes w.stack of a thread that sleeps in a system call, without a stop. It returns nil if
 // the thread must be stopped: it does not sleep, or its stack is not surely the one that would be
-// found then.
+// found then. If the stack is the one of an earlier sample, same is not nil, and w.stack is not
+// made.
 //
 // Of its registers, PC and SP are known. That is enough for most stacks whose rows are known from
 // walks before, and for the frames of languages that ask for no other registers.
-func (w *wall) asleep(p *space, th *live.Thread, seen live.Seen) *live.Sleeper {
+func (w *wall) asleep(p *space, th *live.Thread, seen live.Seen) (x *live.Sleeper, same *rest) {
 	f := w.fixed[int32(th.ID())]
 	// In state D, the thread may be in vfork(2), and its child use its stack.
 	if f == nil || f.begun != seen.Begun || f.space != p || stateOf(seen.State) != stateSleeping {
-		return nil
+		return nil, nil
 	}
 	if f.lacked > mostLacked && (f.lacked-mostLacked)%seldom != 0 {
 		f.lacked++
-		return nil
+		return nil, nil
 	}
 	var regs arch.Registers
 	for i, r := range p.arch.ThreadPointer {
 		regs.Set(r, f.pointer[i])
 	}
-	x := w.sleepers.Read(th, &regs)
-	if x == nil {
-		return nil
+	var before *live.Reads
+	r := w.rests[int32(th.ID())]
+	if r != nil && r.holds(w, p) {
+		before = r.reads
+	}
+	if x = w.sleepers.Read(th, &regs, before); x == nil {
+		return nil, nil
 	}
 	p.jit.doubt = false
 	x.Registers(&w.regs)
+	if before != nil && x.Same(before) && x.Slept() {
+		w.stats.Whole++
+		return x, r
+	}
 	n, whole := p.walkCached(x.StackMemory())
 	if whole {
+		x.Note() // what decorate reads: it makes the frames once more
 		p.decorate(x, x.StackMemory(), n, true)
 		whole = !p.languages.lacks(n)
 	}
 	if !x.Slept() {
-		return nil
+		return nil, nil
 	}
 	if !whole {
 		f.lacked++
-		return nil
+		return nil, nil
 	}
 	f.lacked = 0
 	w.stack = w.stack[:0]
 	p.appendPlaces(n)
 	w.stats.Whole++
-	return x
+	return x, nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -63,24 +64,15 @@ func TestNaps(t *testing.T) {
 		samples = 10_000
 	}
 	end(func() bool { return r.Stats().Samples > samples })
-	names := symbol.New(symbol.Options{})
-	defer names.Close()
-	stacks := r.Profile().Picture(names)
 	all := int64(0)
-	for _, s := range stacks.Samples {
-		var list []string
-		calls, ends, whole := map[string]int{}, "", true
-		for _, f := range s.Frames {
-			p := &stacks.Places[f]
-			if whole = whole && !strings.HasPrefix(p.Name, "["); p.Code != picture.LanguageCode {
-				continue
-			}
-			list = append(list, p.Function)
-			if calls[p.Function]++; naps.MatchString(p.Function) {
-				ends = p.Function
+	for _, list := range pythonStacks(r.Profile()) {
+		calls, ends := map[string]int{}, ""
+		for _, function := range list {
+			if calls[function]++; naps.MatchString(function) {
+				ends = function
 			}
 		}
-		if ends == "" || !whole { // it is on its way, or was not to be read, and the stack says so
+		if ends == "" {
 			continue
 		}
 		all++
@@ -93,18 +85,84 @@ func TestNaps(t *testing.T) {
 	}
 }
 
+// TestMade samples a thread that waits at the same place over and over, each time within a function
+// that was made just before. Code objects are where others were. After the thread has gone on, it
+// has samples with the frames that it has then.
+func TestMade(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "python3"), "../language/python/testdata/made.py")
+	r, err := record.Start(napOptions(p, python.Decorator{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { ended <- r.Run(ctx) }()
+	samples := func(n uint64) {
+		end := r.Stats().Samples + n
+		gdbtest.Await(t, "there are samples", func() bool { return r.Stats().Samples >= end })
+	}
+	for range 40 {
+		if _, err := p.Stdin.Write([]byte{'\n'}); err != nil {
+			t.Fatal(err)
+		}
+		line, err := p.Stdout.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _, _ := strings.Cut(line, " ")
+		here := []string{name, "call", "<module>"}
+		samples(4) // the first may have been begun before
+		if list := pythonStacks(r.Take()); !slices.ContainsFunc(list, func(stack []string) bool { return slices.Equal(stack, here) }) {
+			t.Errorf("in %s: %s", name, list)
+		}
+		samples(2) // what is known of the thread
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pythonStacks returns the functions of Python on the different stacks that were sampled, the
+// innermost first. A stack that says why it is not whole is left out.
+func pythonStacks(p *record.Profile) (list [][]string) {
+	names := symbol.New(symbol.Options{})
+	defer names.Close()
+	stacks := p.Picture(names)
+	for _, s := range stacks.Samples {
+		var functions []string
+		whole := true
+		for _, f := range s.Frames {
+			p := &stacks.Places[f]
+			if whole = whole && !strings.HasPrefix(p.Name, "["); p.Code == picture.LanguageCode {
+				functions = append(functions, p.Function)
+			}
+		}
+		if whole {
+			list = append(list, functions)
+		}
+	}
+	return list
+}
+
 var naps = regexp.MustCompile(`^ends\d\d$`)
+
+// napOptions are how a program is recorded by stops.
+func napOptions(p *gdbtest.Process, d language.Decorator) record.Options {
+	return record.Options{
+		PIDs: []int{p.PID}, Wall: true, Frequency: 200,
+		Table:      func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) },
+		Decorators: func(int) []language.Decorator { return []language.Decorator{d} },
+	}
+}
 
 // recordNaps records a program by stops, when the function end is called that it returns, and until
 // that has found enough.
 func recordNaps(t *testing.T, d language.Decorator, program string, arguments ...string) (r *record.Recorder, end func(enough func() bool)) {
 	t.Helper()
 	p := gdbtest.StartRunning(t, program, arguments...)
-	r, err := record.Start(record.Options{
-		PIDs: []int{p.PID}, Wall: true, Frequency: 200,
-		Table:      func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) },
-		Decorators: func(int) []language.Decorator { return []language.Decorator{d} },
-	})
+	r, err := record.Start(napOptions(p, d))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,14 +176,24 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		}
 		state, whole := stateOf(seen[th.ID()].State), w.stats.Whole
 		var sleeper *live.Sleeper
+		var same *rest
 		if hold {
-			sleeper = w.asleep(p, th, seen[th.ID()])
+			sleeper, same = w.asleep(p, th, seen[th.ID()])
 		}
 		if sleeper == nil {
 			w.stopped(p, th, again, hold, state == stateRunning)
 			w.keepFixed(p, tid, seen[th.ID()])
 		}
 		w.stats.Samples++
+		if same != nil {
+			w.tree.again(same.key, state, value)
+			same.seen.Turns, w.turns[tid] = sleeper.Turns, seen[th.ID()].Turns
+			if w.hookAsleep != nil {
+				w.stack = w.tree.stack(w.stack[:0], same.key)
+				w.hookAsleep(p, th, again)
+			}
+			continue
+		}
 		key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: state}, w.stack, value)
 		if p.jit.doubt {
 			w.keep(p, key, value)

@@ -42,12 +42,12 @@ const (
 // codeAt returns the code object at addr, nil if there is another object.
 func (r *interpreter) codeAt(m *memory, addr uint64) (*code, error) {
 	l := r.layout
-	rec, err := m.record(addr, codeRoom, r.codePart)
+	first := int(l.at[objectType]) // the reference count is before that
+	rec, err := m.rest(addr, codeRoom, first, r.codePart)
 	if err != nil {
 		return nil, fmt.Errorf("a code object: %w", err)
 	}
-	// The reference count changes without a change of the object.
-	head := rec.bytes[l.at[objectType]:]
+	head := rec.bytes[first:]
 	r.known.mu.Lock()
 	known := r.known.list[addr]
 	codeType := r.known.typ

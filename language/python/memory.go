@@ -42,7 +42,11 @@ type record struct {
 }
 
 // record reads the first n bytes of a structure into a room.
-func (m *memory) record(addr uint64, kind, n int) (record, error) {
+func (m *memory) record(addr uint64, kind, n int) (record, error) { return m.rest(addr, kind, 0, n) }
+
+// rest reads the first n bytes of a structure but the first ones, which change without a change of
+// the structure.
+func (m *memory) rest(addr uint64, kind, first, n int) (record, error) {
 	if n > maxRecord {
 		return record{}, fmt.Errorf("the structure at %#x is larger than %d bytes", addr, maxRecord)
 	}
@@ -53,7 +57,7 @@ func (m *memory) record(addr uint64, kind, n int) (record, error) {
 	if addr == 0 || addr+uint64(len(room)) < addr {
 		return record{}, fmt.Errorf("nothing can be at %#x", addr)
 	}
-	if got, err := m.ReadMemory(addr, room); got < n {
+	if got, err := m.ReadMemory(addr+uint64(first), room[first:]); got < n-first {
 		return record{}, fmt.Errorf("memory at %#x: %w", addr, err)
 	}
 	return record{addr, room, m}, nil

@@ -163,9 +163,9 @@ func (r *interpreter) heads(m *memory) (list []listHead, err error) {
 		}
 		h := listHead{interpreter: interp}
 		if h.addr, err = m.pointer(interp, interpreterThreads); err == nil && h.addr != 0 {
-			var t threadState
-			if t, h.next, err = r.thread(m, h.addr); err == nil {
-				h.id = t.id
+			// What else is in it changes as soon as the thread runs.
+			if h.id, err = m.pointer(h.addr, threadID); err == nil {
+				h.next, err = m.pointer(h.addr, threadNext)
 			}
 		}
 		list = append(list, h)

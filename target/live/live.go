@@ -123,8 +123,8 @@ func (t *Target) Memory() target.Memory { return t.memory }
 // Modules returns what was mapped when the process was copied.
 func (t *Target) Modules() *target.Modules { return t.modules }
 
-// Maps returns the mappings of the process when it was copied, ascending. The caller must not change
-// them. warn, which may be nil, is told what is left out of them: see [procmaps.Read].
+// Maps returns the mappings of the process when it was copied, ascending. The caller must not
+// change them. warn, which may be nil, is told what is left out of them: see [procmaps.Read].
 func (t *Target) Maps(warn func(format string, args ...any)) []procmaps.Mapping {
 	if warn != nil {
 		for _, text := range t.files.leftOutOfMaps() {

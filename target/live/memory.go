@@ -28,6 +28,8 @@ type block struct {
 
 func (b *block) hi() uint64 { return b.lo + uint64(len(b.data)) }
 
+func (b *block) holds(addr uint64) bool { return addr-b.lo < uint64(len(b.data)) }
+
 // copies are copies of memory. Others may read them while more are made.
 type copies struct {
 	list atomic.Pointer[[]block] // ascending, disjoint; a list never changes, but is replaced

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -44,6 +43,10 @@ type Sleeper struct {
 	pages []page // outside of stack, ascending
 	added bool   // some of pages were not copied ahead
 	woke  bool   // the thread has got a processor, or needs too much memory
+
+	notes  bool   // what is read is noted
+	noted  []span // in the order in which it was read
+	failed bool   // something could not be read since Note, or too much was
 }
 
 // page is a copy of one page.
@@ -54,9 +57,10 @@ type page struct {
 }
 
 // Read reads a thread. fixed are registers that it has as long as it lives, such as the address of
-// its own storage; none if fixed is nil. Read returns nil if the thread does not sleep in a system
-// call, or cannot be read. The Sleeper is valid until the next Read.
-func (s *Sleepers) Read(th *Thread, fixed *arch.Registers) *Sleeper {
+// its own storage; none if fixed is nil. before is what was read of the thread before, which may be
+// the same now; nil for nothing. Read returns nil if the thread does not sleep in a system call, or
+// cannot be read. The Sleeper is valid until the next Read.
+func (s *Sleepers) Read(th *Thread, fixed *arch.Registers, before *Reads) *Sleeper {
 	x := &s.one
 	f, is := th.target.files.(*files)
 	m, also := th.target.memory.(*memory)
@@ -64,12 +68,12 @@ func (s *Sleepers) Read(th *Thread, fixed *arch.Registers) *Sleeper {
 		return nil
 	}
 	clear(x.pages) // copies of an earlier thread
-	*x = Sleeper{Turns: m.turns(th.id), files: f, memory: m, id: th.id, name: th.name, pages: x.pages[:0]}
+	*x = Sleeper{Turns: m.turns(th.id), files: f, memory: m, id: th.id, name: th.name, pages: x.pages[:0], noted: x.noted[:0]}
 	if x.Turns == 0 {
 		return nil
 	}
-	text, sp, pc, ok := f.proc.blocked(th.id)
-	if !ok || bytes.HasPrefix(text, []byte("-1 ")) { // in no system call: it waits for memory
+	sp, pc, ok := f.proc.watch.blocked(f.proc.pid, th.id)
+	if !ok {
 		return nil
 	}
 	if fixed != nil {
@@ -82,7 +86,11 @@ func (s *Sleepers) Read(th *Thread, fixed *arch.Registers) *Sleeper {
 		return nil
 	}
 	x.stack.lo = max(m.maps[k].Lo, sp-min(sp, uint64(m.arch.RedZone)))
-	x.stack.data = s.stack[:min(m.maps[k].Hi-x.stack.lo, firstCopy)]
+	most := uint64(firstCopy)
+	if before != nil && before.regs == x.regs {
+		most = max(before.stack, pageSize)
+	}
+	x.stack.data = s.stack[:min(m.maps[k].Hi-x.stack.lo, most)]
 	// No memory is another program's if this one runs still.
 	if !s.copy(x) || f.replaced() || !x.sleeps() {
 		return nil
@@ -152,7 +160,7 @@ func (x *Sleeper) Slept() bool {
 
 // Window implements [target.CopiedMemory].
 func (x *Sleeper) Window(addr uint64) (lo uint64, data []byte) {
-	if addr-x.stack.lo < uint64(len(x.stack.data)) {
+	if !x.notes && x.stack.holds(addr) {
 		return x.stack.lo, x.stack.data
 	}
 	return 0, nil
@@ -160,27 +168,41 @@ func (x *Sleeper) Window(addr uint64) (lo uint64, data []byte) {
 
 // ReadMemory implements [target.Memory].
 func (x *Sleeper) ReadMemory(addr uint64, p []byte) (n int, err error) {
-	m := x.memory
 	for n < len(p) {
-		at, rest := addr+uint64(n), p[n:]
-		if _, data := x.Window(at); data != nil {
-			n += copy(rest, data[at-x.stack.lo:])
-			continue
+		data, err := x.bytes(addr + uint64(n))
+		if err != nil {
+			x.failed = true
+			return n, err
 		}
-		if k, ok := procmaps.Find(m.maps, at); ok && !m.maps[k].Write {
-			got, err := m.live.read(at, rest[:min(uint64(len(rest)), m.maps[k].Hi-at)])
-			if n += got; err != nil {
-				return n, err
-			}
-			continue
-		}
-		data := x.page(at &^ (pageSize - 1))
-		if data == nil {
-			return n, fmt.Errorf("read memory of thread %d at %#x: %w", x.id, at, target.ErrUnmapped)
-		}
-		n += copy(rest, data[at%pageSize:])
+		n += copy(p[n:], data)
+	}
+	if x.notes && !x.failed {
+		x.noted = append(x.noted, span{addr, addr + uint64(n)})
+		x.failed = len(x.noted) > mostNoted
 	}
 	return n, nil
+}
+
+// bytes returns what is at an address and behind it, as far as one copy has it.
+func (x *Sleeper) bytes(at uint64) ([]byte, error) {
+	if x.stack.holds(at) {
+		return x.stack.data[at-x.stack.lo:], nil
+	}
+	m, lo := x.memory, at&^(pageSize-1)
+	var data []byte
+	var err error
+	if k, ok := procmaps.Find(m.maps, at); ok && !m.maps[k].Write {
+		data, err = m.live.page(at)
+	} else {
+		data = x.page(lo)
+	}
+	if data == nil && err == nil {
+		err = target.ErrUnmapped
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read memory of thread %d at %#x: %w", x.id, at, err)
+	}
+	return data[at-lo:], nil
 }
 
 // mostSlept bounds the pages that are read of one thread outside of its stack. A thread that needs

@@ -21,7 +21,7 @@ func TestSleepers(t *testing.T) {
 	asleep := func(th *Thread, fixed *arch.Registers) (x *Sleeper) {
 		t.Helper()
 		gdbtest.Await(t, "the thread sleeps", func() bool {
-			x = s.Read(th, fixed)
+			x = s.Read(th, fixed, nil)
 			return x != nil
 		})
 		return x
@@ -85,7 +85,7 @@ func TestSleepers(t *testing.T) {
 	if err := p.Exit(t); err != nil {
 		t.Fatal(err)
 	}
-	if x := s.Read(main, nil); x != nil {
+	if x := s.Read(main, nil, nil); x != nil {
 		t.Errorf("a thread that has ended: %+v", x.regs)
 	}
 }
@@ -97,7 +97,7 @@ func TestSleepersRun(t *testing.T) {
 	th := counter(t, tg, stack)
 	var s Sleepers
 	for range 1000 {
-		if x := s.Read(th, nil); x != nil {
+		if x := s.Read(th, nil, nil); x != nil {
 			t.Fatalf("%+v", x.regs)
 		}
 	}

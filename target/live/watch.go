@@ -48,7 +48,7 @@ func (w *Watch) readBefore(tid int) []uint64 {
 }
 
 // mostLasts bounds the processes whose lists of mappings are kept.
-const mostLasts = 64
+const mostLasts = 32
 
 // takeMaps returns the reader of a process's mappings, for one caller at a time.
 func (w *Watch) takeMaps(pid int) *procmaps.Last {

@@ -13,7 +13,7 @@ type Last struct {
 }
 
 // maxKept bounds the list that is kept, bytes: it has some thousands of mappings.
-const maxKept = 1 << 20
+const maxKept = 256 << 10
 
 // Read is like [Read]. The caller must not change the mappings: the next Read may return them, too.
 func (l *Last) Read(r io.Reader, warn func(format string, args ...any)) (maps []Mapping, err error) {
