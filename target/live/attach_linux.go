@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/jobcontrol"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
@@ -355,9 +357,15 @@ func (s *attachment) target() (*Target, error) {
 		t.Pause = max(t.Pause, x.held)
 	}
 	s.files.memory = m
-	t.modules = s.files.modules(s.maps)
-	t.modules.Memory = m.live
-	t.modules.ProbeCode = (&newCode{files: s.files, known: s.maps, left: maxNewCode}).has
+	t.modules = sync.OnceValue(func() *target.Modules {
+		modules := s.files.modules(s.maps)
+		modules.Memory = m.live
+		modules.ProbeCode = (&newCode{files: s.files, known: s.maps, left: maxNewCode}).has
+		return modules
+	})
+	if !s.unread { // nobody may ask then
+		t.modules()
+	}
 	return t, nil
 }
 

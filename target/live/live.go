@@ -83,7 +83,7 @@ type Target struct {
 	Pause time.Duration
 
 	arch    *arch.Arch
-	modules *target.Modules
+	modules func() *target.Modules
 	maps    []procmaps.Mapping // all mappings, for Snapshot
 	memory  target.Memory
 	files   source
@@ -121,7 +121,7 @@ func (t *Target) Arch() *arch.Arch { return t.arch }
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped when the process was copied.
-func (t *Target) Modules() *target.Modules { return t.modules }
+func (t *Target) Modules() *target.Modules { return t.modules() }
 
 // Maps returns the mappings of the process when it was copied, ascending. The caller must not
 // change them. warn, which may be nil, is told what is left out of them: see [procmaps.Read].

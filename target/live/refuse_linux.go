@@ -70,10 +70,14 @@ func checkStatus(p *proc) error {
 	if s.flags&kernelThread != 0 {
 		return refuse(ErrKernelThread, p.pid, "a kernel thread, which has no user stack: as root, see /proc/%d/stack", p.pid)
 	}
-	if ended, err := isZombie(p); err != nil {
-		return err
-	} else if ended {
-		return refuse(ErrZombie, p.pid, "a zombie: it has exited, and stays until its parent %s has collected it", processName(s.ppid))
+	if strings.Contains("XZ", s.state[:1]) {
+		ended, err := isZombie(p)
+		if err != nil {
+			return err
+		}
+		if ended {
+			return refuse(ErrZombie, p.pid, "a zombie: it has exited, and stays until its parent %s has collected it", processName(s.ppid))
+		}
 	}
 	if s.tracer != 0 {
 		return tracedBy(p.pid, s.tracer)

@@ -58,14 +58,14 @@ func (t *Target) Snapshot() (*snapshot.Snapshot, error) {
 		s.AddMemory(blocks)
 		s.AddMemory(copied)
 		s.MarkLate(copied)
-		s.AddRegistered(t.modules)
+		s.AddRegistered(t.modules())
 		now := m.live.blocks()
 		for i := range now {
 			now[i].Late = slices.ContainsFunc(kept.Later, func(r Range) bool { return r.Lo < now[i].End() && now[i].Addr < r.Hi })
 		}
 		s.AddMemory(now)
 	}
-	s.Gather(t.memory, t.modules)
+	s.Gather(t.memory, t.modules())
 	return s, nil
 }
 
