@@ -90,7 +90,11 @@ func (c *checker) decorates() finding {
 			x := &decoratedStack{where: fmt.Sprintf("%s, thread %d", s.name, th.ID()), stack: stack, runtimes: runtimes}
 			begin := time.Now()
 			x.said = language.Decorate(stack, runtimes)
-			if took := time.Since(begin); took > slowest {
+			took := time.Since(begin)
+			for i := 0; i < 4 && took > slow; i++ {
+				took = min(took, d.takes(s, stack))
+			}
+			if took > slowest {
 				slowest, slowestAt = took, x.where
 			}
 			d.stacks = append(d.stacks, x)
@@ -132,6 +136,18 @@ func (c *checker) decorates() finding {
 
 func (d *decorating) find(s *subject, memory target.Memory) ([]language.Named, error) {
 	return language.Find(&language.Process{Arch: s.Arch(), Memory: memory, Modules: s.Modules()}, []language.Decorator{d.Decorator(s.about)})
+}
+
+// takes returns how long the plug-in takes for a stack of a process that has just begun, of which it
+// keeps nothing. A busy machine is slow once: a slow plug-in is slow each time.
+func (d *decorating) takes(s *subject, stack *language.Stack) time.Duration {
+	runtimes, err := d.find(s, s.Memory())
+	if err != nil || d.Err() != nil {
+		return answerLimit // the next answer has the reason
+	}
+	begin := time.Now()
+	language.Decorate(stack, runtimes)
+	return time.Since(begin)
 }
 
 // languageStack walks a thread by sfwalk's own sniffers.
