@@ -26,10 +26,10 @@ const (
 // Note has the Sleeper note from now on what is read of it. It lends no copies then.
 func (x *Sleeper) Note() { x.notes, x.noted, x.failed = true, x.noted[:0], false }
 
-// Reads returns what was read since Note. It is nil if something could not be read, or if that is
-// too much to be kept.
+// Reads returns what was read since Note. It is nil if nothing was, if something could not be read,
+// or if that is too much to be kept.
 func (x *Sleeper) Reads() *Reads {
-	if !x.notes || x.failed || x.woke {
+	if len(x.noted) == 0 || x.failed || x.woke {
 		return nil
 	}
 	slices.SortFunc(x.noted, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })

@@ -70,7 +70,7 @@ func checkStatus(p *proc) error {
 	if s.flags&kernelThread != 0 {
 		return refuse(ErrKernelThread, p.pid, "a kernel thread, which has no user stack: as root, see /proc/%d/stack", p.pid)
 	}
-	if strings.Contains("XZ", s.state[:1]) {
+	if strings.HasPrefix(s.state, "Z") || strings.HasPrefix(s.state, "X") {
 		ended, err := isZombie(p)
 		if err != nil {
 			return err
