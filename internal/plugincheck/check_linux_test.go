@@ -211,7 +211,8 @@ func TestStays(t *testing.T) {
 	t.Errorf("%+v", r)
 }
 
-// A decorator that is slow each time is told to be quick, unlike one on a machine that was busy once.
+// A decorator that is slow each time is told to be quick, unlike one on a machine that was busy
+// once.
 func TestSlowDecorator(t *testing.T) {
 	r := check(t, plugintest.Path(t, "toy-slow"), Options{})
 	if !slices.ContainsFunc(r.Checks, func(f Check) bool { return f.Name == "decorates" && f.Status != Pass && f.Fix == fixQuick }) {

@@ -138,8 +138,8 @@ func (d *decorating) find(s *subject, memory target.Memory) ([]language.Named, e
 	return language.Find(&language.Process{Arch: s.Arch(), Memory: memory, Modules: s.Modules()}, []language.Decorator{d.Decorator(s.about)})
 }
 
-// takes returns how long the plug-in takes for a stack of a process that has just begun, of which it
-// keeps nothing. A busy machine is slow once: a slow plug-in is slow each time.
+// takes returns how long the plug-in takes for a stack of a process that has just begun, of which
+// it keeps nothing. A busy machine is slow once: a slow plug-in is slow each time.
 func (d *decorating) takes(s *subject, stack *language.Stack) time.Duration {
 	runtimes, err := d.find(s, s.Memory())
 	if err != nil || d.Err() != nil {
