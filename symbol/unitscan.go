@@ -114,8 +114,12 @@ func (s *unitScan) part() (next uint64, err error) {
 		if a == nil {
 			return 0, fmt.Errorf("entry at offset %#x: no abbreviation has code %d", c.Base+uint64(start), code)
 		}
-		inner := scanLevel{scope: s.levels[len(s.levels)-1].scope, function: -1}
 		kind := scanKind(a.Kind)
+		if kind != scanFunction && !a.Children && a.Size >= 0 && a.Size <= len(data)-off {
+			off += a.Size // most entries
+			continue
+		}
+		inner := scanLevel{scope: s.levels[len(s.levels)-1].scope, function: -1}
 		switch {
 		case kind == scanEnum && u.head.language == languageScope, kind == scanNoCode && u.head.language == languageFortran:
 			kind = scanScope
