@@ -1,3 +1,4 @@
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -6,6 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public class Locks {
     static final Object A = new Object(), B = new Object();
     static final ReentrantLock L = new ReentrantLock(), M = new ReentrantLock();
+    static final CountDownLatch HELD = new CountDownLatch(1);
 
     static void sleep(long millis) {
         try {
@@ -54,6 +56,7 @@ public class Locks {
             return;
         }
         synchronized (Locks.class) {
+            HELD.countDown();
             synchronized (L) {
                 synchronized (L) {
                     sleep(Integer.MAX_VALUE);
@@ -95,7 +98,14 @@ public class Locks {
                 new Locks().inEach(new Object(), 4);
             }
         });
-        start("wants what another holds", () -> await(Locks.class, 0));
+        start("wants what another holds", () -> {
+            try {
+                HELD.await();
+            } catch (InterruptedException e) {
+                throw new RuntimeException(e);
+            }
+            await(Locks.class, 0);
+        });
         start("spins", () -> {
             for (long n = 0; ; n++) {
                 if (n < 0) {
