@@ -53,6 +53,19 @@ func (r *Recorder) Unstopped(same func(), differ func(asleep, stopped string)) {
 	}
 }
 
+// MostReads is a bound.
+var MostReads = &mostReads
+
+// Reads returns of how many threads is kept what was read of them, and how many are counted.
+func (r *Recorder) Reads() (kept, counted int) {
+	for _, rest := range r.wall.rests {
+		if rest.reads != nil {
+			kept++
+		}
+	}
+	return kept, r.wall.reads
+}
+
 // NoMapFiles leaves out the way to files that needs privileges.
 func (r *Recorder) NoMapFiles() { r.machine.noMapFiles = true }
 

@@ -23,6 +23,9 @@ func (r *rest) holds(w *wall, p *space) bool {
 // mostWatched bounds the threads whose files are kept open.
 const mostWatched = 512
 
+// mostReads bounds the threads of which is kept what was read, up to 32 KiB each.
+var mostReads = 512
+
 // mostOwnTurns is how many times a thread that sleeps gets a processor because it is stopped: it
 // comes to its stop, and goes back to sleep, each with a turn to spare.
 const mostOwnTurns = 4
@@ -45,12 +48,20 @@ func (w *wall) look(pid int) (seen map[int]live.Seen, resting map[int]bool) {
 		}
 		switch {
 		case r.seen.Name != s.Name || r.seen.Begun != s.Begun || p == nil || !r.holds(w, p):
-			delete(w.rests, int32(tid))
+			w.forgetRest(int32(tid))
 		case r.seen.Turns == s.Turns:
 			resting[tid] = true
 		}
 	}
 	return seen, resting
+}
+
+// forgetRest forgets that a thread sleeps, and what was read of it.
+func (w *wall) forgetRest(tid int32) {
+	if r := w.rests[tid]; r != nil && r.reads != nil {
+		w.reads--
+	}
+	delete(w.rests, tid)
 }
 
 // steady reports whether a stack that was walked before would be the same now, with the same names.
@@ -100,5 +111,11 @@ func (w *wall) mayRest(p *space, th *live.Thread, sleeper *live.Sleeper, now liv
 		return
 	}
 	now.Turns = turns
+	w.forgetRest(tid)
+	if w.reads >= mostReads {
+		reads = nil
+	} else if reads != nil {
+		w.reads++
+	}
 	w.rests[tid] = &rest{seen: now, space: p, generation: p.generation, tree: w.tree, key: key, whole: whole, reads: reads}
 }

@@ -55,6 +55,21 @@ func compareSleepers(t *testing.T, d language.Decorator, program string, argumen
 	return n.Load(), r.Stats().Samples
 }
 
+// TestMostReads: what was read is kept of so many threads and no more, however many sleep.
+func TestMostReads(t *testing.T) {
+	defer func(most int) { *record.MostReads = most }(*record.MostReads)
+	*record.MostReads = 3
+	r, end := recordNaps(t, python.Decorator{}, gdbtest.Tool(t, "python3"), "testdata/naps.py", "20", "once")
+	end(func() bool { return r.Stats().Samples > 1500 })
+	kept, counted := r.Reads()
+	if kept != counted || kept > *record.MostReads {
+		t.Errorf("what was read is kept of %d threads, and %d are counted", kept, counted)
+	}
+	if kept == 0 {
+		gdbtest.Cannot(t, "frames of its C library, or of Python, need more than PC and SP")
+	}
+}
+
 // TestNaps samples threads that sleep in the middle of other calls each time. The innermost
 // function says which ones the others are: no stack has frames of two moments.
 func TestNaps(t *testing.T) {

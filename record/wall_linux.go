@@ -32,6 +32,7 @@ type wall struct {
 	begun   bool                // a process was sampled
 	watch   live.Watch
 	rests   map[int32]*rest  // by thread ID
+	reads   int              // how many of rests have reads
 	turns   map[int32]uint64 // of each thread, when it was looked at last
 	fixed   map[int32]*fixed // by thread ID
 
@@ -95,7 +96,7 @@ func (w *wall) forgetThreads(since time.Time) {
 			delete(w.last, tid)
 			delete(w.names, tid)
 			delete(w.threads, tid)
-			delete(w.rests, tid)
+			w.forgetRest(tid)
 			delete(w.turns, tid)
 			delete(w.fixed, tid)
 			w.watch.Forget(int(tid))
