@@ -91,7 +91,7 @@ func (c *checker) decorates() finding {
 			begin := time.Now()
 			x.said = language.Decorate(stack, runtimes)
 			took := time.Since(begin)
-			for i := 0; i < 4 && took > slow; i++ {
+			for i := 0; i < 4 && took > max(slow, slowest); i++ {
 				took = min(took, d.takes(s, stack))
 			}
 			if took > slowest {
