@@ -45,7 +45,7 @@ func (f *Frame) PrevRegister(r trad.Reg) Value {
 	return v
 }
 
-// toPrev is PrevRegister, which notes if the value is lacking.
+// toPrev returns what PrevRegister returns, and does not note that a value is lacking.
 func (f *Frame) toPrev(r trad.Reg) Value {
 	switch a := f.stack.arch; {
 	case f.outdated():
