@@ -104,6 +104,7 @@ func (f *filter) begin() {
 		warn("the stacks are Delve's own: where its session has its debugger is not known")
 		return
 	}
+	tellUnseen(dbg.AttachPid())
 	s.dbg, s.stacks.dbg = dbg, dbg
 	s.begun.Store(true)
 }

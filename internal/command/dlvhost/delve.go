@@ -90,7 +90,7 @@ func (Server) Serve(ctx context.Context, o dlv.Options) error {
 		}
 		config.Debugger.Packages, config.Debugger.BuildFlags = o.Packages, o.BuildFlags
 	}
-	dbg, err := newDebugger(&config.Debugger, o.Args)
+	dbg, err := server.NewDebugger(&config.Debugger, o.Args)
 	if err != nil {
 		return explain(ctx, o, err)
 	}
