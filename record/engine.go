@@ -221,15 +221,25 @@ func (e *engine) goOn(s *perfevent.Sample, pcs []uint64, stop frame.StopReason) 
 	return nil, fmt.Sprintf("the stack is longer than the %d KiB that were copied", len(s.Stack)>>10)
 }
 
-// maxSkipped is how many frames a walk along frame pointers may skip at its beginning: a function
-// that has just been called, and one that keeps no frame pointer, which are not seen.
+// maxSkipped is how many frames a walk along frame pointers may skip in one place: a function that
+// keeps no frame pointer, or has just been called, hides its caller.
 const maxSkipped = 2
 
-// beyond returns what a call chain has beyond the PCs of a walk, if both are equal up to there.
+// beyond returns what a call chain has beyond the PCs of a walk, if both are equal up to there, but
+// for PCs in one place that the chain skips.
 func beyond(chain, pcs []uint64) []uint64 {
-	n := len(pcs)
+	n := min(len(chain), len(pcs))
+	begin := 0
+	for begin < n && chain[begin] == pcs[begin] {
+		begin++
+	}
 	for skipped := range maxSkipped + 1 {
-		if end := n - skipped; end >= 2 && len(chain) > end && chain[0] == pcs[0] && slices.Equal(chain[1:end], pcs[1+skipped:]) {
+		end := len(pcs) - skipped
+		if begin == 0 || end < 2 || len(chain) <= end {
+			continue
+		}
+		from := max(min(begin, end-1), 1)
+		if slices.Equal(chain[from:end], pcs[from+skipped:]) {
 			return chain[end:]
 		}
 	}

@@ -48,12 +48,16 @@ func TestReturnProbeWalked(t *testing.T) {
 		mostly(t, p.PID, []string{"waits", "probed", "[uprobes]", "probed", "[uprobes]", "probed", "[uprobes]", "once",
 			"main"})
 	})
-	t.Run("library", func(t *testing.T) {
-		library := gdbtest.Build(t, "loads.c", "-O2", "-fno-omit-frame-pointer", "-shared", "-fPIC", "-DLIBRARY=first")
-		gdbtest.ProbeReturns(t, library, "compute")
-		p := gdbtest.StartRunning(t, gdbtest.Build(t, "loads.c", "-O2", "-fno-omit-frame-pointer"), library, library)
-		mostly(t, p.PID, []string{"first", "compute", "[uprobes]", "main"})
-	})
+	// It loads the library once, for loading takes its time. The C library's functions keep no
+	// frame pointer: where they run, the kernel's walk lacks a frame.
+	for name, flags := range map[string][]string{"library": nil, "libc": {"-DTURNS=10"}} {
+		t.Run(name, func(t *testing.T) {
+			library := gdbtest.Build(t, "loads.c", append(flags, "-O2", "-fno-omit-frame-pointer", "-shared", "-fPIC", "-DLIBRARY=first", "-DBUSY=60000000000L")...)
+			gdbtest.ProbeReturns(t, library, "compute")
+			p := gdbtest.StartRunning(t, gdbtest.Build(t, "loads.c", "-O2", "-fno-omit-frame-pointer"), library, library)
+			mostly(t, p.PID, []string{"first", "compute", "[uprobes]", "main"})
+		})
+	}
 }
 
 // mostly records a process, nine of ten of whose samples have these frames, and whole stacks.

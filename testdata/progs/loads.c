@@ -1,11 +1,18 @@
-/* loads A.so B.so [SECONDS]: loads one library after the other, has it compute for 20 ms, and unloads it: the second mostly lies where the first
-   was. Both are this file, with the name of their function as LIBRARY. */
+/* loads A.so B.so [SECONDS]: loads one library after the other, has it compute for BUSY ns, and unloads it: the second mostly lies where the first
+   was. Both are this file, with the name of their function as LIBRARY. It looks at the clock after each TURNS steps. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #ifdef LIBRARY
+
+#ifndef BUSY
+#define BUSY 20000000
+#endif
+#ifndef TURNS
+#define TURNS 20000
+#endif
 
 static long spent(void)
 {
@@ -17,8 +24,8 @@ static long spent(void)
 __attribute__((noipa)) static unsigned long LIBRARY(void)
 {
 	unsigned long x = 88172645463325252UL;
-	for (long end = spent() + 20000000; spent() < end;)
-		for (int i = 0; i < 20000; i++) {
+	for (long end = spent() + BUSY; spent() < end;)
+		for (int i = 0; i < TURNS; i++) {
 			x ^= x << 13;
 			x ^= x >> 7;
 			x ^= x << 17;
