@@ -18,6 +18,8 @@ import (
 const (
 	// maxCPU is the CPU time that one input may take. Most take some microseconds.
 	maxCPU = 2 * time.Second
+	// emulated is how many times as long an emulated processor may take.
+	emulated = 10
 	// maxWait bounds the time of an input that waits and does not work. It is generous: a deadlock
 	// never ends.
 	maxWait = 5 * time.Minute
@@ -31,8 +33,7 @@ const (
 // Hold runs read, which reads one input. It fails t if read has allocated more than memory
 // bytes and 1 MiB; what has been freed counts. It panics, so that the fuzzer gets to know the
 // input, if read goes on when it has allocated four times as much, or has taken more than two
-// seconds of the process's CPU time, or has waited for five
-// minutes. All that runs in the process counts: seeds must not be parallel tests.
+// seconds of the process's CPU time (20 on an emulated processor), or has waited for five minutes. All that runs in the process counts: seeds must not be parallel tests.
 func Hold(t testing.TB, memory int, read func()) {
 	t.Helper()
 	in := &input{memory: uint64(memory) + slack, start: allocated()}
@@ -73,13 +74,23 @@ func (in *input) look() {
 	}
 	what := in.tooLarge(4)
 	if what == "" {
-		what = in.tooLong(maxCPU, maxWait)
+		what = in.tooLong(patience(), maxWait)
 	}
 	if what != "" {
 		stacks := make([]byte, 64<<10)
 		panic(fmt.Sprintf("%s, and goes on\n%s", what, stacks[:runtime.Stack(stacks, true)]))
 	}
 	in.next.Reset(interval)
+}
+
+// patience returns the CPU time that one input may take on this processor. 'make hosts' emulates
+// all but these.
+func patience() time.Duration {
+	switch runtime.GOARCH {
+	case "amd64", "arm64":
+		return maxCPU
+	}
+	return emulated * maxCPU
 }
 
 func allocated() uint64 {
