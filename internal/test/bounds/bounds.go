@@ -33,7 +33,8 @@ const (
 // Hold runs read, which reads one input. It fails t if read has allocated more than memory
 // bytes and 1 MiB; what has been freed counts. It panics, so that the fuzzer gets to know the
 // input, if read goes on when it has allocated four times as much, or has taken more than two
-// seconds of the process's CPU time (20 on an emulated processor), or has waited for five minutes. All that runs in the process counts: seeds must not be parallel tests.
+// seconds of the process's CPU time (20 on an emulated processor), or has waited for five minutes.
+// All that runs in the process counts: seeds must not be parallel tests.
 func Hold(t testing.TB, memory int, read func()) {
 	t.Helper()
 	in := &input{memory: uint64(memory) + slack, start: allocated()}
