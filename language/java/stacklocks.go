@@ -54,6 +54,9 @@ func (r *reading) stackLocked(s *language.Stack, th javaThread, has entered) (li
 			if object-r.heapLow >= r.heapSize || object%8 != 0 || seen[object] {
 				continue
 			}
+			if object-th.limit < th.base-th.limit { // a stack has no objects, but words that look like one
+				continue
+			}
 			seen[object] = true
 			if r.lockedBy(object, th, has) {
 				list = append(list, object)
