@@ -36,6 +36,11 @@ func (r *reading) stackLocked(s *language.Stack, th javaThread, has entered) (li
 			low = v.Bits
 		}
 	}
+	return r.stackLockedFrom(low, s, th, has)
+}
+
+// stackLockedFrom is stackLocked for a stack whose innermost frame is at low.
+func (r *reading) stackLockedFrom(low uint64, s *language.Stack, th javaThread, has entered) (list []uint64) {
 	x := lockSearches.Get().(*lockSearch)
 	defer lockSearches.Put(x)
 	chunk, seen := x.chunk[:], x.seen

@@ -97,7 +97,7 @@ func FuzzThreads(f *testing.F) {
 			x.raisedIn = small().raisedIn
 			x.about(r, s, th, entered{fuzzBase: 0})
 			x.raisedIn(r, fuzzBase)
-			r.stackLocked(s, th, entered{fuzzBase: 0})
+			r.stackLockedFrom(th.limit, s, th, entered{fuzzBase: 0})
 			r.text(fuzzBase)
 			r.spoken(fuzzBase)
 			if text := r.started(); len(text) > mostStarted+len("...") {

@@ -1,5 +1,6 @@
-/* loads A.so B.so [SECONDS]: loads one library after the other, has it compute for BUSY ns, and unloads it: the second mostly lies where the first
-   was. Both are this file, with the name of their function as LIBRARY. It looks at the clock after each TURNS steps. */
+/* loads A.so B.so [SECONDS]: loads one library after the other, has it compute for BUSY ns, and
+   unloads it: the second mostly lies where the first was. Both are this file, with the name of
+   their function as LIBRARY. They look at the clock after each TURNS steps. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
