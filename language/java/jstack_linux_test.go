@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/java"
-	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -33,41 +32,16 @@ func frames(t *testing.T, pid int) (all map[int][]string, pcs map[int][]uint64) 
 
 func framesOf(t *testing.T, tg target.Target) (all map[int][]string, pcs map[int][]uint64) {
 	t.Helper()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
-	if err != nil || len(runtimes) != 1 {
-		t.Fatalf("%d virtual machines, %v", len(runtimes), err)
-	}
 	all, pcs = map[int][]string{}, map[int][]uint64{}
-	for _, th := range threads {
-		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
-		if err != nil {
-			t.Fatal(err)
+	for id, th := range languagetest.All(t, tg, java.Decorator{}, nil) {
+		for _, f := range th.Stack.Frames {
+			pcs[id] = append(pcs[id], f.PC())
 		}
-		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th), Whole: true}
-		for f, err := range stack.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Frames = append(s.Frames, f)
-			pcs[th.ID()] = append(pcs[th.ID()], f.PC())
-		}
-		d := language.Decorate(s, runtimes)
-		if d == nil {
-			continue
-		}
-		for _, w := range d.Warnings {
+		for _, w := range th.Warnings() {
 			t.Error(w)
 		}
-		for level := range s.Frames {
-			if p := d.At[level]; p != nil {
-				for _, f := range p.Frames {
-					all[th.ID()] = append(all[th.ID()], written(&f.Frame))
-				}
-			}
+		for _, f := range th.Frames() {
+			all[id] = append(all[id], written(&f.Frame))
 		}
 	}
 	return all, pcs

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/java"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -55,9 +56,9 @@ func virtualTasks(t *testing.T, pid int) []language.Task {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
-	if err != nil || len(runtimes) != 1 {
-		t.Fatalf("%d virtual machines, %v", len(runtimes), err)
+	runtimes := languagetest.Find(t, tg, java.Decorator{})
+	if len(runtimes) != 1 {
+		t.Fatalf("%d virtual machines", len(runtimes))
 	}
 	list, err := runtimes[0].Runtime.(language.Tasker).Tasks(tg.Now())
 	if err != nil {

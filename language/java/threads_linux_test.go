@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/java"
-	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -27,22 +26,10 @@ func told(t *testing.T, pid int) map[int]*language.Thread {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	threads, runtimes := findIn(t, tg)
 	all := map[int]*language.Thread{}
-	for _, th := range threads {
-		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th)}
-		for f, err := range stack.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Frames = append(s.Frames, f)
-		}
-		if d := language.Decorate(s, runtimes); d != nil {
-			all[th.ID()] = &d.Threads[0].Thread
+	for id, th := range languagetest.All(t, tg, java.Decorator{}, nil) {
+		if th.Said != nil {
+			all[id] = &th.Said.Threads[0].Thread
 		}
 	}
 	return all
@@ -55,11 +42,7 @@ func findIn(t *testing.T, tg target.Target) ([]target.Thread, []language.Named) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return threads, runtimes
+	return threads, languagetest.Find(t, tg, java.Decorator{})
 }
 
 // printed is a thread as jcmd prints it.

@@ -8,12 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/java"
-	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -25,36 +23,9 @@ func withVariables(t *testing.T, pid int) (list []language.Frame) {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{java.Decorator{}})
-	if err != nil || len(runtimes) != 1 {
-		t.Fatalf("%d virtual machines, %v", len(runtimes), err)
-	}
-	for _, th := range threads {
-		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th), Whole: true, Locals: true}
-		for f, err := range stack.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Frames = append(s.Frames, f)
-		}
-		d := language.Decorate(s, runtimes)
-		if d == nil {
-			continue
-		}
-		for level := range s.Frames {
-			if p := d.At[level]; p != nil {
-				for _, f := range p.Frames {
-					list = append(list, f.Frame)
-				}
-			}
+	for _, th := range languagetest.All(t, tg, java.Decorator{}, func(s *language.Stack) { s.Locals = true }) {
+		for _, f := range th.Frames() {
+			list = append(list, f.Frame)
 		}
 	}
 	return list

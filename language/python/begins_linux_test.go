@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/python"
 )
@@ -27,9 +28,9 @@ func TestBegins(t *testing.T) {
 		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
 			p, runtimes := held(t, interpreter, program)
 			frames := func() []string {
-				d := decorate(t, p, p.Inferiors()[0], runtimes, false)
-				if d.said == nil || len(d.said.Warnings) > 0 {
-					t.Errorf("%+v", d.said)
+				d := &decorated{languagetest.Decorate(t, p, p.Inferiors()[0], runtimes, nil)}
+				if d.Said == nil || len(d.Said.Warnings) > 0 {
+					t.Errorf("%+v", d.Said)
 				}
 				return d.frames()
 			}
@@ -88,9 +89,9 @@ func TestCalls(t *testing.T) {
 				if e, err := p.Wait(context.Background()); err != nil || e.Kind != inferior.Stepped {
 					t.Fatalf("event %+v, %v", e, err)
 				}
-				d := decorate(t, p, p.Inferiors()[0], runtimes, false)
+				d := &decorated{languagetest.Decorate(t, p, p.Inferiors()[0], runtimes, nil)}
 				frames := append(d.frames(), "")
-				wrong := len(frames) == 1 || len(d.said.Warnings) > 0
+				wrong := len(frames) == 1 || len(d.Said.Warnings) > 0
 				for i, f := range frames[:len(frames)-1] {
 					_, name, _ := strings.Cut(f, " in ")
 					_, caller, _ := strings.Cut(frames[i+1], " in ")
@@ -101,7 +102,7 @@ func TestCalls(t *testing.T) {
 					wrong = wrong || caller == "" != (by == "") || caller != "" && !slices.Contains(strings.Fields(by), caller)
 				}
 				if wrong {
-					t.Fatalf("after %d instructions, at %#x:\n%s\n%q", n+1, d.stack.Frames[0].PC(), strings.Join(frames, "\n"), d.said.Warnings)
+					t.Fatalf("after %d instructions, at %#x:\n%s\n%q", n+1, d.Stack.Frames[0].PC(), strings.Join(frames, "\n"), d.Said.Warnings)
 				}
 			}
 		})
@@ -116,11 +117,7 @@ func held(t *testing.T, interpreter, program string) (p inferior.Process, runtim
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
-	runtimes, err = language.Find(&language.Process{Arch: p.Arch(), Memory: p.Memory(), Modules: p.Modules()}, []language.Decorator{python.Decorator{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, runtimes
+	return p, languagetest.Find(t, p, python.Decorator{})
 }
 
 // entryOf returns the address of a function of a process.

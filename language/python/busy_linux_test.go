@@ -42,14 +42,14 @@ func TestBusy(t *testing.T) {
 			seen := 0
 			for range looks {
 				for thread, d := range walk(t, p.PID) {
-					if d.said == nil {
+					if d.Said == nil {
 						t.Errorf("thread %#x has no frames", thread)
 						continue
 					}
-					if len(d.said.Warnings) > 0 {
-						t.Errorf("thread %#x: %v", thread, d.said.Warnings)
+					if len(d.Said.Warnings) > 0 {
+						t.Errorf("thread %#x: %v", thread, d.Said.Warnings)
 					}
-					list := d.list()
+					list := d.Frames()
 					if wrong := check(list, program, lines, function); wrong != "" {
 						t.Errorf("thread %#x: %s\n%s", thread, wrong, strings.Join(d.frames(), "\n"))
 					}

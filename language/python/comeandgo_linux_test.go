@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/python"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -55,7 +56,7 @@ func TestThreadsComeAndGo(t *testing.T) {
 			}
 			var names []string
 			for _, th := range threads {
-				if d := decorate(t, tg, th, runtimes, false).said; d != nil {
+				if d := languagetest.Decorate(t, tg, th, runtimes, nil).Said; d != nil {
 					frames := 0
 					for _, place := range d.At {
 						frames += len(place.Frames)
@@ -102,7 +103,7 @@ func TestCodeComesAndGoes(t *testing.T) {
 					t.Fatal(err)
 				}
 				var names []string
-				for _, f := range decorate(t, tg, threads[0], runtimes, false).list() {
+				for _, f := range languagetest.Decorate(t, tg, threads[0], runtimes, nil).Frames() {
 					names = append(names, f.Function)
 				}
 				if len(names) == 0 {
@@ -128,9 +129,8 @@ func look(t *testing.T, p *gdbtest.Process, runtimes *[]language.Named) *live.Ta
 		t.Fatal(err)
 	}
 	if *runtimes == nil {
-		*runtimes, err = language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
-		if err != nil || len(*runtimes) != 1 {
-			t.Fatalf("process %d: run times %v, %v", p.PID, *runtimes, err)
+		if *runtimes = languagetest.Find(t, tg, python.Decorator{}); len(*runtimes) != 1 {
+			t.Fatalf("process %d: run times %v", p.PID, *runtimes)
 		}
 	}
 	return tg

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
-	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language/python"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -98,17 +98,14 @@ func holdCore(t *testing.T, path string, o core.Options, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	runtimes := languagetest.Find(t, tg, python.Decorator{})
 	for _, th := range threads {
-		d := decorate(t, tg, th, runtimes, false)
-		if d.said == nil {
+		d := &decorated{languagetest.Decorate(t, tg, th, runtimes, nil)}
+		if d.Said == nil {
 			continue // qemu's own
 		}
-		if len(d.said.Warnings) > 0 {
-			t.Errorf("thread %d: %v", th.ID(), d.said.Warnings)
+		if len(d.Said.Warnings) > 0 {
+			t.Errorf("thread %d: %v", th.ID(), d.Said.Warnings)
 		}
 		have, found := d.frames(), false
 		for id, w := range want { // the C library may call a thread otherwise than the processor does

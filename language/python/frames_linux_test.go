@@ -2,7 +2,6 @@ package python_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -13,13 +12,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/python"
-	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // pythons returns the interpreters of this machine, one a release.
@@ -62,81 +58,22 @@ func walk(t *testing.T, pid int) map[uint64]*decorated { return decorateAll(t, p
 // decorateAll is walk, with the frames' variables if they are wanted.
 func decorateAll(t *testing.T, pid int, locals bool) map[uint64]*decorated {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[uint64]*decorated{}
-	// A thread is read once more until its stack and what it has on the heap are of one moment.
-	for _, th := range threads {
-		var d *decorated
-		read := func() { d = decorate(t, tg, th, runtimes, locals) }
-		running := th.(target.RunningThread)
-		read()
-		for n := 0; running.MovedOn(); n++ {
-			if n == 100 {
-				t.Fatalf("thread %d cannot be read at one moment", th.ID())
-			}
-			if err := running.Retake(read); err != nil {
-				t.Fatal(err)
-			}
-		}
-		all[d.stack.Frames[0].Register(tg.Arch().ThreadPointer[0]).Bits] = d
+	for _, d := range languagetest.Attach(t, pid, python.Decorator{}, func(s *language.Stack) { s.Locals = locals }) {
+		pointer := d.Stack.Arch.ThreadPointer[0]
+		all[d.Stack.Frames[0].Register(pointer).Bits] = &decorated{d}
 	}
 	return all
 }
 
-// decorate walks and decorates the stack of a thread.
-func decorate(t *testing.T, tg target.Target, th target.Thread, runtimes []language.Named, locals bool) *decorated {
-	t.Helper()
-	stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th), Locals: locals}
-	for f, err := range stack.All() {
-		if err != nil {
-			break // a thread that has run on has such frames: it is read once more
-		}
-		s.Frames = append(s.Frames, f)
-	}
-	s.Whole = s.Frames[len(s.Frames)-1].StopReason().Whole()
-	return &decorated{s, language.Decorate(s, runtimes)}
-}
-
-type decorated struct {
-	stack *language.Stack
-	said  *language.Decorated
-}
+type decorated struct{ *languagetest.Thread }
 
 // placed is a frame of Python.
 type placed = language.Placed
 
-// list returns Python's frames of a thread, the innermost first.
-func (d *decorated) list() (list []placed) {
-	if d.said == nil {
-		return nil
-	}
-	for level := range d.stack.Frames {
-		if p := d.said.At[level]; p != nil {
-			list = append(list, p.Frames...)
-		}
-	}
-	return list
-}
-
-// frames returns them as faulthandler writes them.
+// frames returns Python's frames of a thread as faulthandler writes them, the innermost first.
 func (d *decorated) frames() (list []string) {
-	for _, f := range d.list() {
+	for _, f := range d.Frames() {
 		name := f.Function[strings.LastIndexByte(f.Function, '.')+1:]
 		list = append(list, fmt.Sprintf("%s:%d in %s", f.File, f.Line, name))
 	}
@@ -251,8 +188,8 @@ func TestFrames(t *testing.T) {
 				if have := d.frames(); !w.equal(have) {
 					t.Errorf("thread %#x:\n%s\nfaulthandler:\n%s", thread, strings.Join(have, "\n"), strings.Join(w.frames, "\n"))
 				}
-				if d.said != nil && len(d.said.Warnings) > 0 {
-					t.Errorf("thread %#x: %v", thread, d.said.Warnings)
+				if d.Said != nil && len(d.Said.Warnings) > 0 {
+					t.Errorf("thread %#x: %v", thread, d.Said.Warnings)
 				}
 			}
 		})

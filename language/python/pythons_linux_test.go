@@ -51,18 +51,18 @@ if v("Py_ENABLE_SHARED") and not v("Py_GIL_DISABLED"):
 	}
 	for _, d := range walk(t, p.PID) {
 		var got []string
-		for _, f := range d.list() {
+		for _, f := range d.Frames() {
 			got = append(got, fmt.Sprintf("%s %d", f.Function, f.Line))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got:\n%s\n\nthe program says:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		waits := 0
-		for _, th := range d.said.Threads {
+		for _, th := range d.Said.Threads {
 			waits += len(th.Waits)
 		}
-		if waits != 1 || len(d.said.Warnings) > 0 {
-			t.Errorf("%d locks are waited for; %q", waits, d.said.Warnings)
+		if waits != 1 || len(d.Said.Warnings) > 0 {
+			t.Errorf("%d locks are waited for; %q", waits, d.Said.Warnings)
 		}
 	}
 }

@@ -91,11 +91,11 @@ func compare(t *testing.T, got map[uint64]*decorated, text string, gapped bool) 
 	for thread, d := range got {
 		have := d.frames()
 		seen += len(have)
-		if d.said != nil && len(d.said.Warnings) > 0 {
-			t.Errorf("thread %#x: %q", thread, d.said.Warnings)
+		if d.Said != nil && len(d.Said.Warnings) > 0 {
+			t.Errorf("thread %#x: %q", thread, d.Said.Warnings)
 		}
 		if w := want[thread]; w == nil && len(have) > 0 && whole || w != nil && !w.equal(have) {
-			if gapped && w != nil && d.said != nil && d.said.At[0] != nil && d.said.At[0].Hidden {
+			if gapped && w != nil && d.Said != nil && d.Said.At[0] != nil && d.Said.At[0].Hidden {
 				differ++
 				continue
 			}

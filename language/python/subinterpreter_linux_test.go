@@ -41,14 +41,14 @@ func TestSubinterpreter(t *testing.T) {
 			want := append(parts[1], parts[0]...)
 			for _, d := range walk(t, p.PID) {
 				var got []string
-				for _, f := range d.list() {
+				for _, f := range d.Frames() {
 					got = append(got, filepath.Base(f.File)+" "+f.Function)
 				}
 				if !slices.Equal(got, want) {
 					t.Errorf("%q, the program says %q", got, want)
 				}
-				if d.said != nil && len(d.said.Warnings) > 0 {
-					t.Error(d.said.Warnings)
+				if d.Said != nil && len(d.Said.Warnings) > 0 {
+					t.Error(d.Said.Warnings)
 				}
 			}
 		})

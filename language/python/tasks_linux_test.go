@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/python"
 	"github.com/sfwalk/sfwalk/target"
@@ -193,9 +194,9 @@ func taskerOf(t *testing.T, pid int) (*live.Target, language.Tasker) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tg.Close() })
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
-	if err != nil || len(runtimes) != 1 {
-		t.Fatalf("%d run times, %v", len(runtimes), err)
+	runtimes := languagetest.Find(t, tg, python.Decorator{})
+	if len(runtimes) != 1 {
+		t.Fatalf("%d run times", len(runtimes))
 	}
 	return tg, runtimes[0].Runtime.(language.Tasker)
 }

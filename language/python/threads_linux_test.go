@@ -36,9 +36,9 @@ func startThreads(t *testing.T, interpreter string, args ...string) (p *gdbtest.
 func threadsByName(all map[uint64]*decorated) map[string]told {
 	list := map[string]told{}
 	for _, d := range all {
-		if d.said != nil {
-			for _, x := range d.said.Threads {
-				list[x.Name] = told{d.stack.Thread.ID(), x.Thread}
+		if d.Said != nil {
+			for _, x := range d.Said.Threads {
+				list[x.Name] = told{d.Stack.Thread.ID(), x.Thread}
 			}
 		}
 	}

@@ -91,10 +91,10 @@ func TestNumpy(t *testing.T) {
 // frameOf returns the frame of a function that some thread has.
 func frameOf(all map[uint64]*decorated, function string) *language.Frame {
 	for _, d := range all {
-		if d.said == nil {
+		if d.Said == nil {
 			continue
 		}
-		for _, p := range d.said.At {
+		for _, p := range d.Said.At {
 			for i := range p.Frames {
 				if p.Frames[i].Function == function {
 					return &p.Frames[i].Frame
