@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/language/internal/headers"
 )
 
 // TestHeaders compares the layouts with the headers of the Pythons of this machine: the layouts of
@@ -41,7 +43,7 @@ print("3.%d%s" % (sys.version_info[1], "t" if sysconfig.get_config_var("Py_GIL_D
 			t.Fatalf("%s: %v", name, err)
 		}
 		checked++
-		if differ := lines(got.String(), string(want)); len(differ) > 0 {
+		if differ := differ(got.String(), string(want)); len(differ) > 0 {
 			t.Errorf("%s: these lines are only in the layout, or only in what its headers have:\n%s", name, strings.Join(differ, "\n"))
 		}
 	}
@@ -50,20 +52,8 @@ print("3.%d%s" % (sys.version_info[1], "t" if sysconfig.get_config_var("Py_GIL_D
 	}
 }
 
-// lines returns the lines that are in one of two layouts alone.
-func lines(a, b string) (differ []string) {
-	count := map[string]int{}
-	for line := range strings.Lines(a) {
-		count[line]++
-	}
-	for line := range strings.Lines(b) {
-		count[line]--
-	}
-	for line, n := range count {
-		// Patch releases add fields behind the ones that matter.
-		if n != 0 && !strings.HasPrefix(line, "thread_state.size ") {
-			differ = append(differ, strings.TrimSpace(line))
-		}
-	}
-	return differ
+// differ returns the lines that are in one of two layouts alone, but for one to which patch releases
+// add fields behind the ones that matter.
+func differ(a, b string) []string {
+	return slices.DeleteFunc(headers.Differ(a, b), func(line string) bool { return strings.HasPrefix(line, "thread_state.size ") })
 }
