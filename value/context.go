@@ -9,6 +9,7 @@ import (
 	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/floats"
+	"github.com/sfwalk/sfwalk/internal/threadlocal"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -166,7 +167,7 @@ func (c *context) location(e *symbol.Entry, at *expression) (dwarfexpr.Location,
 	if err == nil {
 		return l, nil
 	}
-	if why, ok := errors.AsType[noThreadLocal](err); ok {
+	if why, ok := errors.AsType[threadlocal.Error](err); ok {
 		err = why // says enough without the operation
 	}
 	if none, ok := errors.AsType[noFrameBase](err); ok {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/internal/threadlocal"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -240,7 +241,7 @@ func (e *evaluation) threadLocalSymbol(k *symbol.Entry, t *Type, scoped bool, m 
 	}
 	for _, m := range list {
 		im, _, err := m.Image()
-		if err != nil || threadBlock(im) == nil {
+		if err != nil || threadlocal.Block(im) == nil {
 			continue
 		}
 		s, found := im.ThreadLocal(name)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/threadlocal"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -36,11 +37,7 @@ type Reader struct {
 	env       environment
 	room      room
 	imports   map[symbol.Ref]*imports // by the first entry of a unit
-	libc      struct {                // what is known of the C library
-		read, looked bool
-		glibc        *glibc
-		musl         bool
-	}
+	storage   *threadlocal.Finder     // nil if nobody has asked for any yet
 }
 
 // NewReader returns a Reader of a target's process. Package value/printers has the usual printers.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/internal/threadlocal"
 	"github.com/sfwalk/sfwalk/language"
 )
 
@@ -187,15 +188,8 @@ func (r *interpreter) pointerIsID(s *language.Stack) bool {
 
 // threadPointer returns the address of the thread's own storage.
 func threadPointer(s *language.Stack) (pointer uint64, ok bool) {
-	if len(s.Frames) == 0 || len(s.Arch.ThreadPointer) == 0 {
+	if len(s.Frames) == 0 {
 		return 0, false
 	}
-	for _, reg := range s.Arch.ThreadPointer {
-		v := s.Frames[0].Register(reg)
-		if !v.Known() {
-			return 0, false
-		}
-		pointer = pointer<<32 | v.Bits
-	}
-	return pointer, true
+	return threadlocal.Pointer(s.Arch, s.Frames[0])
 }
