@@ -19,6 +19,8 @@ type LanguageRules struct {
 	// JavaColours is whether the colours of references of HotSpot's generational ZGC have more than
 	// one length, each said by the colour itself.
 	JavaColours bool
+	// Zend is what PHP's interpreter keeps in registers; nil if that is not known.
+	Zend *ZendVM
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -80,4 +82,11 @@ type JavaInterpreter struct {
 	// place, from JDK 9 on: frame::interpreter_frame_locals_offset is -4-Between. The bytecode's
 	// place comes next.
 	Between int
+}
+
+// ZendVM has the registers of PHP's interpreter, as gcc builds it, and of the code that its compiler
+// makes (ZEND_VM_FP_GLOBAL_REG, ZEND_VM_IP_GLOBAL_REG).
+type ZendVM struct {
+	Call        trad.Reg // the record of the call that runs, an execute_data
+	Instruction trad.Reg // the instruction, an opline; compiled code does not always keep it
 }

@@ -125,6 +125,7 @@ var Arch = &arch.Arch{
 	LanguageRules: arch.LanguageRules{
 		ThreadPointer:       []trad.Reg{TPIDR},
 		JavaInterpreter:     &arch.JavaInterpreter{Bytecode: X0 + 22, Method: X0 + 12, Sender: arch.NoReg, Thread: X0 + 28, SenderSlot: -1, WrapperSlot: -8, Between: 4},
+		Zend:                &arch.ZendVM{Call: X0 + 27, Instruction: X0 + 28},
 		ThreadBlock:         16, // a pointer to the C library's table, and one to spare
 		Handlers:            arch.Handlers{Data: []trad.Reg{X0, X0 + 1, X0 + 2, X0 + 3}, Registers: 98},
 		Calls:               aapcs64{},

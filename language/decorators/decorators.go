@@ -4,8 +4,11 @@ package decorators
 import (
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/java"
+	"github.com/sfwalk/sfwalk/language/php"
 	"github.com/sfwalk/sfwalk/language/python"
 )
 
 // Usual returns them.
-func Usual() []language.Decorator { return []language.Decorator{python.Decorator{}, java.Decorator{}} }
+func Usual() []language.Decorator {
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}}
+}

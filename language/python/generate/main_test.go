@@ -52,8 +52,8 @@ print("3.%d%s" % (sys.version_info[1], "t" if sysconfig.get_config_var("Py_GIL_D
 	}
 }
 
-// differ returns the lines that are in one of two layouts alone, but for one to which patch releases
-// add fields behind the ones that matter.
+// differ returns the lines that are in one of two layouts alone, but for a size: patch releases add
+// fields behind the ones that matter.
 func differ(a, b string) []string {
 	return slices.DeleteFunc(headers.Differ(a, b), func(line string) bool { return strings.HasPrefix(line, "thread_state.size ") })
 }

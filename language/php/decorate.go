@@ -1,0 +1,33 @@
+package php
+
+import (
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// Decorate implements [language.Runtime].
+func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
+	if !e.mayRun(s) {
+		return nil, nil
+	}
+	r := e.reader(s.Memory)
+	defer r.Free()
+	c := &chain{engine: e, Reader: r}
+	current := r.Pointer(e.globals + e.layout.at[globalsCurrent])
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	d := &language.Decoration{}
+	if err := c.read(current); err != nil {
+		d.Early = "its frames end early: " + err.Error()
+	}
+	list := c.activations(s)
+	c.matched(list)
+	if len(c.calls) > 0 {
+		d.Groups = c.groups(s, list)
+		d.Own = e.ownLevels(s, d.Groups)
+	}
+	if len(d.Groups) == 0 && d.Early == "" {
+		return nil, nil
+	}
+	return d, nil
+}

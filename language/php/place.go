@@ -1,0 +1,278 @@
+package php
+
+import (
+	"slices"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// Calls lie on the heap, and frames of execute_ex on the stack of C. A frame of execute_ex runs the
+// calls from one with the flag ZEND_CALL_TOP inward, up to the next call of a function of C. Which
+// call is its innermost one a register says. Where it does not, because the code was compiled
+// without such a register, the order says it: each frame of execute_ex has one call with the flag.
+
+// activation is a physical frame that runs PHP: of execute_ex, or of compiled code, which runs in
+// such a frame.
+type activation struct {
+	level  int
+	first  int    // index of the innermost call that it runs; -1 for none
+	known  bool   // the register has said so
+	opline uint64 // the instruction, by the register; 0 if that is not known
+	jit    bool
+}
+
+// activations returns the frames that run PHP, and which calls.
+func (c *chain) activations(s *language.Stack) (list []activation) {
+	index := make(map[uint64]int, len(c.calls))
+	for i := range c.calls {
+		if _, ok := index[c.calls[i].at]; !ok && c.calls[i].runs() {
+			index[c.calls[i].at] = i
+		}
+	}
+	last := -1
+	for level, f := range s.Frames {
+		if f.Type() != frame.Normal {
+			continue
+		}
+		jit := isMade(f)
+		if !jit && !c.isExecute(f) {
+			continue
+		}
+		a := activation{level: level, first: -1, jit: jit}
+		if regs := c.arch.Zend; regs != nil {
+			if v := f.Register(regs.Call); v.Known() {
+				a.first, a.known = c.runBy(index, v.Bits)
+			}
+			if v := f.Register(regs.Instruction); v.Known() {
+				a.opline = v.Bits
+			}
+		}
+		if jit && !a.known {
+			continue // it may be another compiler's
+		}
+		if a.first >= 0 {
+			if a.first <= last {
+				a.first, a.known = -1, false
+			} else {
+				last = a.first
+			}
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// isExecute reports whether a frame is one of execute_ex.
+func (c *chain) isExecute(f *frame.Frame) bool {
+	if pc := f.AddressInBlock(); c.execute.has(pc) {
+		return true
+	} else if pc < c.module.Lo() || pc >= c.module.Hi() {
+		return false
+	}
+	start, ok := f.Function()
+	return ok && start == c.execute.lo
+}
+
+// isMade reports whether a frame's code was made at run time.
+func isMade(f *frame.Frame) bool {
+	m := f.Module()
+	if m == nil {
+		return true
+	}
+	_, _, err := m.PeekImage()
+	return err != nil
+}
+
+// runBy returns the index of the innermost call that a frame runs whose register leads to at; -1 if
+// it runs none any more. ok is false if the register leads to no call.
+func (c *chain) runBy(index map[uint64]int, at uint64) (first int, ok bool) {
+	if i, ok := index[at]; ok {
+		return i, true
+	}
+	// A call that is being left is no part of the chain.
+	left, prev := c.call(at)
+	if c.Err() != nil || left.function == nil || !left.function.user() {
+		return -1, false
+	}
+	if uint64(left.info)&c.layout.at[infoTop] != 0 {
+		return -1, true
+	}
+	i, ok := index[prev]
+	if !ok {
+		return -1, false
+	}
+	return i, true
+}
+
+// top reports whether a call is the outermost one of its frame of execute_ex.
+func (c *chain) top(i int) bool { return uint64(c.calls[i].info)&c.layout.at[infoTop] != 0 }
+
+// matched gives the frames that no register has told of their calls by order: the calls between those
+// of the frames around them, the outermost first.
+func (c *chain) matched(list []activation) {
+	for from := 0; from < len(list); {
+		if list[from].known {
+			from++
+			continue
+		}
+		to := from
+		for to < len(list) && !list[to].known {
+			to++
+		}
+		lo, hi := 0, c.stackEnd()
+		if from > 0 && list[from-1].first >= 0 {
+			lo = c.runEnd(list[from-1].first)
+		}
+		if to < len(list) && list[to].first >= 0 {
+			hi = list[to].first
+		}
+		for i, at := to-1, hi-1; i >= from && at >= lo; {
+			if !c.calls[at].runs() || !c.top(at) {
+				at--
+				continue
+			}
+			first := at
+			for first > lo && c.calls[first-1].runs() && !c.top(first-1) {
+				first--
+			}
+			list[i].first, at = first, first-1
+			i--
+		}
+		from = to
+	}
+}
+
+// stackEnd returns the index of the first call that is on another stack.
+func (c *chain) stackEnd() int {
+	if c.bottom >= 0 {
+		return c.bottom
+	}
+	return len(c.calls)
+}
+
+// runEnd returns the index behind the outermost call of the frame that runs the one at first, and
+// behind the generators that wait for it.
+func (c *chain) runEnd(first int) int {
+	end := c.stackEnd()
+	i := first
+	for i < end && c.calls[i].runs() && !c.top(i) {
+		i++
+	}
+	if i < end && c.calls[i].runs() {
+		i++
+	}
+	for i < end && c.calls[i].delegates {
+		i++
+	}
+	return i
+}
+
+// groups puts the calls where they are run.
+func (c *chain) groups(s *language.Stack, list []activation) (groups []language.Group) {
+	p := placing{chain: c, stack: s}
+	at := 0
+	inner := -1 // the level of the frame before
+	for i := range list {
+		a := &list[i]
+		if a.first < 0 {
+			continue
+		}
+		// What is called is noted before the register is set.
+		first := a.first
+		for first > at && c.calls[first-1].runs() && !c.top(first-1) {
+			first--
+		}
+		end := c.runEnd(a.first)
+		p.between(at, first, inner, a.level)
+		p.run(first, end, a)
+		at, inner = end, a.level
+	}
+	p.between(at, c.stackEnd(), inner, len(s.Frames))
+	if c.bottom >= 0 {
+		p.outside(c.bottom)
+	}
+	return p.groups
+}
+
+// placing makes groups.
+type placing struct {
+	*chain
+	stack  *language.Stack
+	groups []language.Group
+}
+
+// add adds a group of the calls from i up to end.
+func (p *placing) add(i, end int, anchor language.Anchor, a *activation) {
+	if i >= end {
+		return
+	}
+	frames := make([]language.Frame, 0, end-i)
+	for ; i < end; i++ {
+		one := &p.calls[i]
+		var caller *call
+		if i+1 < len(p.calls) {
+			caller = &p.calls[i+1]
+		}
+		opline := one.opline
+		// Between two instructions that need it, memory has an older one.
+		if a != nil && i == a.first && a.opline != 0 && !a.jit && one.function.has(p.layout, a.opline) {
+			opline = a.opline
+		}
+		f := p.frame(one, caller, opline)
+		if a != nil && a.jit && i == a.first && a.level == 0 {
+			f.Guess = true
+		}
+		frames = append(frames, f)
+	}
+	p.groups = append(p.groups, language.Group{Anchor: anchor, Frames: frames})
+}
+
+// at returns the anchor of a physical frame.
+func (p *placing) at(level int, beside bool) language.Anchor {
+	f := p.stack.Frames[level]
+	cfa, _ := f.CFA()
+	return language.Anchor{Level: level, PC: f.PC(), CFA: cfa, Beside: beside}
+}
+
+// run adds the calls that a frame runs.
+func (p *placing) run(i, end int, a *activation) { p.add(i, end, p.at(a.level, false), a) }
+
+// between adds calls that lie between the physical frames at inner and outer, which are run by
+// functions of C: the ones that PHP has called are in the place of their physical frames.
+func (p *placing) between(i, end, inner, outer int) {
+	if i >= end {
+		return
+	}
+	levels := make([]int, end-i) // of the calls' own physical frames; -1 for none
+	level := outer - 1
+	for j := end - 1; j >= i; j-- {
+		levels[j-i] = -1
+		handler := p.calls[j].function.handler
+		if handler == 0 {
+			continue
+		}
+		for l := level; l > inner; l-- {
+			if start, ok := p.stack.Frames[l].Function(); ok && start == handler && p.stack.Frames[l].Type() == frame.Normal {
+				levels[j-i], level = l, l-1
+				break
+			}
+		}
+	}
+	for ; i < end; i, levels = i+1, levels[1:] {
+		if levels[0] >= 0 {
+			p.add(i, i+1, p.at(levels[0], false), nil)
+			continue
+		}
+		// It stands outside of the frames that are within it.
+		at := outer - 1
+		if next := slices.IndexFunc(levels, func(l int) bool { return l >= 0 }); next >= 0 {
+			at = levels[next] - 1
+		}
+		p.add(i, i+1, p.at(min(max(at, inner, 0), len(p.stack.Frames)-1), true), nil)
+	}
+}
+
+// outside adds the calls from i on behind the stack of a fiber: what has resumed the fiber is on
+// another stack.
+func (p *placing) outside(i int) { p.add(i, len(p.calls), p.at(len(p.stack.Frames)-1, true), nil) }
