@@ -43,9 +43,10 @@ func (c *chain) activations(s *language.Stack) (list []activation) {
 		if regs := c.arch.Zend; regs != nil {
 			if v := f.Register(regs.Call); v.Known() {
 				a.first, a.known = c.runBy(index, v.Bits)
-			}
-			if v := f.Register(regs.Instruction); v.Known() {
-				a.opline = v.Bits
+				// Of a call that is being left, the instruction is of no use.
+				if op := f.Register(regs.Instruction); op.Known() && a.first >= 0 && c.calls[a.first].at == v.Bits {
+					a.opline = op.Bits
+				}
 			}
 		}
 		if jit && !a.known {

@@ -1,0 +1,247 @@
+package php_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/php"
+)
+
+// TestStops interrupts a program at random moments, which does all that PHP can do. PHP itself says
+// what is called at each moment: all frames are there, each with its line, in their order.
+func TestStops(t *testing.T) {
+	stops := 100
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		stops = 3000
+	}
+	extension := oracle(t)
+	for name, settings := range map[string][]string{
+		"interpreted": {"opcache.enable_cli=0"},
+		"optimised":   {"opcache.enable_cli=1", "opcache.jit=off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := begin(t, t.TempDir(), extension, settings...)
+			var seen tally
+			for range stops {
+				for range rand.N(100) {
+					p.States(t) // it runs meanwhile
+				}
+				text := p.ask(t)
+				thread := languagetest.Attach(t, p.PID, php.Decorator{}, nil)[p.PID]
+				seen.compare(t, thread, parseOracle(t, text))
+				if t.Failed() {
+					t.Fatalf("PHP says:\n%s", text)
+				}
+				p.goOn(t)
+			}
+			t.Logf("%+v", seen)
+		})
+	}
+}
+
+// interrupts is the signal for which the extension answers: glibc's SIGRTMIN+5.
+const interrupts = syscall.Signal(39)
+
+// oracle builds the extension that says what is called.
+func oracle(t *testing.T) string {
+	t.Helper()
+	gdbtest.Later(t, "php")
+	out, err := exec.Command(gdbtest.Tool(t, "php-config"), "--includes").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "oracle.so")
+	arguments := append(strings.Fields(string(out)), "-shared", "-fPIC", "-O1", "-w", "-o", path, "testdata/oracle.c")
+	if out, err := exec.Command("cc", arguments...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// The file by which the extension and the test speak begins with three numbers of four bytes.
+const (
+	writtenAt = 0
+	readAt    = 4
+	lengthAt  = 8
+	textAt    = 12
+)
+
+// program runs testdata/calls.php, and says what is called.
+type program struct {
+	*gdbtest.Process
+	said *os.File
+}
+
+// begin starts the program in a folder, in which it leaves its core file.
+func begin(t *testing.T, dir, extension string, settings ...string) *program {
+	t.Helper()
+	script, err := filepath.Abs(filepath.Join("testdata", "calls.php"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := filepath.Join(dir, "oracle")
+	t.Setenv("ORACLE", shared)
+	arguments := []string{"-c", `cd "$1"; shift; ulimit -c unlimited; exec "$@"`, "sh", dir, gdbtest.Tool(t, "php"), "-d", "extension=" + extension, "-d", "opcache.file_update_protection=0"}
+	for _, s := range settings {
+		arguments = append(arguments, "-d", s)
+	}
+	p := &program{Process: gdbtest.StartRunning(t, "/bin/sh", append(arguments, script)...)}
+	if p.said, err = os.OpenFile(shared, os.O_RDWR, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.said.Close() })
+	return p
+}
+
+func (p *program) number(t *testing.T, at int64) uint32 {
+	t.Helper()
+	var b [4]byte
+	if _, err := p.said.ReadAt(b[:], at); err != nil {
+		t.Fatal(err)
+	}
+	return binary.NativeEndian.Uint32(b[:])
+}
+
+// ask interrupts the program, which then stands still, and returns what PHP says.
+func (p *program) ask(t *testing.T) string {
+	t.Helper()
+	if err := syscall.Kill(p.PID, interrupts); err != nil {
+		t.Fatal(err)
+	}
+	gdbtest.Await(t, "PHP says what is called", func() bool { return p.number(t, writtenAt) != p.number(t, readAt) })
+	text := make([]byte, p.number(t, lengthAt))
+	if _, err := p.said.ReadAt(text, textAt); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// goOn lets the program go on.
+func (p *program) goOn(t *testing.T) {
+	t.Helper()
+	var b [4]byte
+	binary.NativeEndian.PutUint32(b[:], p.number(t, writtenAt))
+	if _, err := p.said.WriteAt(b[:], readAt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expected is a frame as PHP says it.
+type expected struct {
+	function, file string
+	lines          []int // one of them; none for a function of C
+}
+
+// parseOracle reads what the extension has written. An entry of PHP's trace says which function was
+// called, and where: the line is the caller's.
+func parseOracle(t *testing.T, text string) (frames []expected) {
+	t.Helper()
+	at := expected{}
+	first := true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if rest, ok := strings.CutPrefix(line, "innermost "); ok {
+			words := strings.SplitN(rest, " ", 3)
+			saved, _ := strconv.Atoi(words[0])
+			register, _ := strconv.Atoi(words[1])
+			at = expected{file: words[2], lines: []int{saved}}
+			if register != 0 {
+				at.lines = []int{register, saved}
+			}
+			continue
+		}
+		words := strings.Split(line, "\t")
+		if len(words) != 3 {
+			t.Fatalf("%q", line)
+		}
+		at.function, first = words[0], false
+		frames = append(frames, at)
+		at = expected{}
+		if words[1] != "" {
+			n, err := strconv.Atoi(words[2])
+			if err != nil {
+				t.Fatalf("%q", line)
+			}
+			at = expected{file: words[1], lines: []int{n}}
+		}
+	}
+	if at.file != "" || !first {
+		at.function = "{main}"
+		frames = append(frames, at)
+	}
+	return frames
+}
+
+// tally counts what was compared.
+type tally struct {
+	Stops, Frames, Guesses int
+	// More are functions of C that PHP leaves out of its traces, if no instruction for calls has
+	// called them.
+	More int
+	// Register counts where the line by the register is not the one in memory.
+	Register int
+}
+
+func (n *tally) compare(t *testing.T, thread *languagetest.Thread, want []expected) {
+	t.Helper()
+	n.Stops++
+	got := thread.Frames()
+	if w := thread.Warnings(); len(w) > 0 {
+		t.Errorf("%q", w)
+	}
+	for len(got) > 0 || len(want) > 0 {
+		switch {
+		case len(got) > 0 && len(want) > 0 && same(&got[0], &want[0]):
+			n.Frames++
+			if got[0].Guess {
+				n.Guesses++
+			}
+			if l := want[0].lines; len(l) == 2 && l[0] != l[1] && got[0].Line == l[0] {
+				n.Register++
+			}
+			got, want = got[1:], want[1:]
+		case len(got) > 0 && got[0].Kind == "native":
+			n.More++
+			got = got[1:]
+		default:
+			t.Errorf("they differ from here on:\n%s\nPHP says:\n%+v", list(got), want)
+			t.Logf("all frames:\n%s", list(thread.Frames()))
+			for _, f := range thread.Stack.Frames {
+				start, _ := f.Function()
+				t.Logf("%v, of the function at %#x", f, start)
+			}
+			return
+		}
+	}
+}
+
+func same(got *language.Placed, want *expected) bool {
+	if got.Function != want.function || got.File != want.file {
+		return false
+	}
+	for _, line := range want.lines {
+		if got.Line == line {
+			return true
+		}
+	}
+	return len(want.lines) == 0 && got.Kind == "native" || got.Guess
+}
+
+func list(frames []language.Placed) string {
+	var b strings.Builder
+	for _, f := range frames {
+		fmt.Fprintf(&b, "%s %s:%d %s\n", f.Function, f.File, f.Line, f.Kind)
+	}
+	return b.String()
+}
