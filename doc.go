@@ -13,6 +13,7 @@
 //	language         frames of languages, such as Python's and Java's, in the place of physical ones
 //	language/decorators  the usual list of decorators
 //	language/java    Java's, as HotSpot runs it
+//	language/php     PHP's, as the Zend engine runs it
 //	language/python  Python's, as CPython runs it
 //	value            arguments and local variables of frames
 //	value/printers   how values of libraries and languages are written: the list of printers

@@ -84,8 +84,8 @@ type JavaInterpreter struct {
 	Between int
 }
 
-// ZendVM has the registers of PHP's interpreter, as gcc builds it, and of the code that its compiler
-// makes (ZEND_VM_FP_GLOBAL_REG, ZEND_VM_IP_GLOBAL_REG).
+// ZendVM has the registers of PHP's interpreter, as gcc builds it, and of the code that its
+// compiler makes (ZEND_VM_FP_GLOBAL_REG, ZEND_VM_IP_GLOBAL_REG).
 type ZendVM struct {
 	Call        trad.Reg // the record of the call that runs, an execute_data
 	Instruction trad.Reg // the instruction, an opline; compiled code does not always keep it

@@ -12,8 +12,8 @@ type call struct {
 	info     uint32 // This.u1: the type of the object, and flags
 	function *function
 	object   uint64 // $this; what it is if the type in info is no object's is not known
-	// delegates says that it is a generator's, which does not run: it waits, in a yield from, for the
-	// one before.
+	// delegates says that it is a generator's, which does not run: it waits, in a yield from, for
+	// the one before.
 	delegates bool
 }
 

@@ -110,11 +110,6 @@ const absent = ^uint64(0)
 
 func (l *layout) has(f field) bool { return l.at[f] != absent }
 
-// release writes the release: "8.2".
-func (l *layout) release() string {
-	return fmt.Sprintf("%d.%d", l.at[releaseMinor]/100, l.at[releaseMinor]%100)
-}
-
 // optional are the fields that a release may lack.
 var optional = map[field]bool{
 	globalsFiberContext: true, globalsMainFiber: true, // 8.1 on

@@ -109,8 +109,8 @@ func (c *chain) runBy(index map[uint64]int, at uint64) (first int, ok bool) {
 // top reports whether a call is the outermost one of its frame of execute_ex.
 func (c *chain) top(i int) bool { return uint64(c.calls[i].info)&c.layout.at[infoTop] != 0 }
 
-// matched gives the frames that no register has told of their calls by order: the calls between those
-// of the frames around them, the outermost first.
+// matched gives frames of which no register says which calls they run the calls that lie between
+// the ones of the frames around, the outermost first.
 func (c *chain) matched(list []activation) {
 	for from := 0; from < len(list); {
 		if list[from].known {
