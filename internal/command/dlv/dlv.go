@@ -107,8 +107,8 @@ that speak DAP, connect to it as to 'dlv --headless'. 'stack', 'goroutines -t', 
 Delve does not find; everything else is Delve's. Frames
 of C, C++ and Rust have arguments and locals, too: 'args', 'locals', 'print', 'stack
 -full', and an editor's views of variables. 'set' changes their numbers and pointers, if
-these are in memory. Frames of Python and Java stand among C's, as in 'sfwalk
-attach', with their variables. A Go program without DWARF has goroutines and stacks, but
+these are in memory. Frames of languages (` + report.LanguageNames() + `) stand
+among C's, as in 'sfwalk attach', with their variables. A Go program without DWARF has goroutines and stacks, but
 its Go frames have no variables. Plug-ins are asked as 'sfwalk attach' asks
 them (see 'sfwalk plugin'), anew at each stop, and name their frames.
 

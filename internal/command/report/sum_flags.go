@@ -37,7 +37,7 @@ func (m *SumFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&m.Merge, "merge", false, "print equal stacks once, with the threads that have them, most first")
 	f.BoolVar(&m.Tree, "tree", false, "print all stacks as one tree, outermost frames first, with the number of threads")
 	f.BoolVar(&m.Goroutines, "goroutines", false, "print the goroutines of a Go program in place of its threads, parked ones too, equal stacks once")
-	f.BoolVar(&m.Tasks, "tasks", false, "print the tasks of Python's asyncio, each below the task that waits for it, and Java's virtual threads, in place of the threads, equal ones once")
+	f.BoolVar(&m.Tasks, "tasks", false, "print the tasks of languages, such as coroutines, in place of the threads, each below the task that waits for it, equal ones once")
 	f.StringVarP(&m.Output, "output", "o", "", "write to this file, in the format that the end of its name tells (x.svg, x.pb.gz, x.folded, x.json), else as text; - for standard output (the default)")
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -118,7 +117,7 @@ func taskLists(s Source, flags *Flags) (lists []language.TaskList, warnings []st
 		}
 	}
 	if len(taskers) == 0 {
-		err := errors.New("--tasks: the process has no run time of a language that has tasks (asyncio's, virtual threads)")
+		err := fmt.Errorf("--tasks: the process has no run time of a language that has tasks (%s)", TaskNames())
 		for _, text := range found.failed {
 			err = fmt.Errorf("%w\n%s", err, text)
 		}

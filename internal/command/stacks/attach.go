@@ -54,6 +54,8 @@ A stopped process (job control, SIGSTOP) stays stopped. A process that another
 debugger traces is left alone.
 
 Functions of a stripped program are named by their addresses in the file: bash!fn_5e320.
+Where an interpreter or a virtual machine runs, the program's own functions stand in the place of
+its frames: ` + report.LanguageNames() + `.
 Code that a process has made at run time has the names in its perf map (/tmp/perf-PID.map).
 
 --args prints the arguments of each frame, --locals its local variables, too, as gdb's
@@ -70,8 +72,8 @@ programs and for browsers, to standard output or to the file of -o.
 equal ones once, with their state and the go statement that has made them. A file that is
 saved by --save has them, too.
 
---tasks prints the tasks of Python's asyncio, each below the task that waits for it, and Java's virtual
-threads, in place of the threads, equal ones once.
+--tasks prints the tasks of languages in place of the threads, each below the task that waits for it,
+equal ones once: ` + report.TaskNames() + `.
 
 --save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
 has all threads, whatever is printed, and the inner part of large stacks. Stacks
