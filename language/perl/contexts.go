@@ -32,9 +32,9 @@ const (
 // contexts reads the contexts of an interpreter into segments, the innermost first. The last of them
 // is the program itself. An error ends them early.
 func (r *runtime) contexts(m reader, st state) (list []segment, err error) {
-	c := &collector{r: r, m: m, now: position{cop: st.cop, op: st.op}, list: make([]segment, 1, 16), text: make([]byte, m.Context)}
-	looked := 0
-	for info, n := st.info, 0; info != 0; n++ {
+	c := &collector{r: r, m: m, now: position{cop: st.cop, op: st.op}, list: make([]segment, 1, 16), text: make([]byte, m.Context), names: map[uint64]string{}, places: map[position]place{}, ops: mostOps}
+	looked, seen := 0, map[uint64]bool{}
+	for info := st.info; info != 0; {
 		at, max, sub := m.Int(info+m.SIIndex, 4), m.Int(info+m.SIMax, 4), int64(0)
 		contexts, prev := m.Pointer(info+m.SIContexts), m.Pointer(info+m.SIPrev)
 		if m.SISub != absent {
@@ -43,10 +43,10 @@ func (r *runtime) contexts(m reader, st state) (list []segment, err error) {
 		if err := m.Err(); err != nil {
 			return c.list, fmt.Errorf("a list of contexts: %w", err)
 		}
-		if looked += int(at) + 1; at < -1 || at > max || max >= mostContexts || n == mostInfos || looked > mostLooked {
+		if looked += int(at) + 1; at < -1 || at > max || max >= mostContexts || seen[info] || len(seen) == mostInfos || looked > mostLooked {
 			return c.list, fmt.Errorf("the list of contexts at %#x makes no sense", info)
 		}
-		c.ended = false
+		seen[info], c.ended = true, false
 		for i := at; i >= 0; i-- {
 			c.half = m.SISub != absent && i > sub
 			if err := c.context(contexts + uint64(i)*m.Context); err != nil {
@@ -69,10 +69,27 @@ type collector struct {
 	now   position // of the next frame
 	list  []segment
 	total int    // frames
+	bytes int    // of their names
 	ended bool   // the last context was the first one of a run loop
 	half  bool   // the next context, if it is a sub's or an eval's, is just being made, or taken away
 	text  []byte // of one context
+
+	names  map[uint64]string  // of subs: a recursion has the same ones
+	places map[position]place // as far as they were looked for
+	ops    int                // that may still be looked at
 }
+
+// place is a line.
+type place struct {
+	file string
+	line int
+}
+
+// mostBytes bounds the names of one stack, and mostOps the ops that are looked at for its lines.
+const (
+	mostBytes = 16 << 20
+	mostOps   = 1 << 18
+)
 
 func (c *collector) last() *segment { return &c.list[len(c.list)-1] }
 
@@ -83,14 +100,30 @@ func (c *collector) end() {
 }
 
 // add adds a frame that runs at the present position.
-func (c *collector) add(function string, place uint64) {
-	c.addTo(c.last(), function, place)
+func (c *collector) add(function string, at uint64) {
+	c.addTo(c.last(), function, at)
 }
 
-func (c *collector) addTo(s *segment, function string, place uint64) {
-	file, line := c.r.where(c.m, c.now)
-	s.frames = append(s.frames, language.Frame{Function: function, File: file, Line: line, Place: place})
+func (c *collector) addTo(s *segment, function string, at uint64) {
+	in, known := c.places[c.now]
+	if !known {
+		in = c.r.where(c.m, c.now, &c.ops)
+		c.places[c.now] = in
+		c.bytes += len(in.file)
+	}
+	s.frames = append(s.frames, language.Frame{Function: function, File: in.file, Line: in.line, Place: at})
 	c.total++
+}
+
+// sub returns the name of a sub.
+func (c *collector) sub(cv uint64) string {
+	name, known := c.names[cv]
+	if !known {
+		name = c.r.subName(c.m, cv)
+		c.names[cv] = name
+		c.bytes += len(name)
+	}
+	return name
 }
 
 // context reads one context.
@@ -110,10 +143,10 @@ func (c *collector) context(at uint64) error {
 	case m.TypeSub:
 		sub = true
 		if kind&m.Fake == 0 {
-			name = c.r.subName(m, word(m.ContextCV))
+			name = c.sub(word(m.ContextCV))
 		}
 	case m.TypeFormat:
-		name = c.r.subName(m, word(m.ContextCV))
+		name = c.sub(word(m.ContextCV))
 	case m.TypeEval:
 		if retOp == 0 && kind&m.TryBlock != 0 { // call_sv with G_EVAL: it belongs to what it calls
 			s := c.last()
@@ -145,8 +178,8 @@ func (c *collector) context(at uint64) error {
 	if retOp == 0 && (sub || kind&m.TypeMask == m.TypeEval) {
 		c.end()
 	}
-	if c.total >= mostFrames {
-		return fmt.Errorf("there are more than %d frames", mostFrames)
+	if c.total >= mostFrames || c.bytes > mostBytes {
+		return fmt.Errorf("there are more than %d frames, or their names have more than %d bytes", mostFrames, mostBytes)
 	}
 	return nil
 }

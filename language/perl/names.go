@@ -94,27 +94,27 @@ func (r *runtime) text(m reader, sv uint64) string {
 	return text
 }
 
-// where returns the file and the line of a position.
-func (r *runtime) where(m reader, p position) (file string, line int) {
+// where returns the file and the line of a position. It looks at ops, of which left may be looked at.
+func (r *runtime) where(m reader, p position, left *int) (in place) {
 	if p.cop == 0 {
-		return "", 0
+		return place{}
 	}
-	cop := r.closest(m, p)
+	cop := r.closest(m, p, left)
 	if m.CopFile != absent {
 		if at := m.Pointer(cop + m.CopFile); at != 0 {
-			file = m.CString(at)
+			in.file = m.CString(at)
 		}
 	} else if gv := m.Pointer(cop + m.CopFileGV); gv != 0 {
-		file = strings.TrimPrefix(r.hek(m, m.Pointer(m.Pointer(gv+m.SVAny)+m.GVName)), "_<")
+		in.file = strings.TrimPrefix(r.hek(m, m.Pointer(m.Pointer(gv+m.SVAny)+m.GVName)), "_<")
 	}
-	line = int(m.Uint(cop+m.CopLine, 4))
+	line := m.Uint(cop+m.CopLine, 4)
 	if m.Err() != nil {
-		return "", 0
+		return place{}
 	}
-	if line == noLine {
-		line = 0
+	if line != noLine {
+		in.line = int(line)
 	}
-	return file, line
+	return in
 }
 
 // noLine is what a statement has for a line before it is known.
@@ -123,19 +123,22 @@ const noLine = 1<<32 - 1
 // closest returns the statement that is nearest to a position: Perl leaves out the notes of some
 // statements when it optimises, and what is left in their places still has the line. So caller and
 // die have the line of a condition of elsif.
-func (r *runtime) closest(m reader, p position) (cop uint64) {
-	left := mostOps
-	at, found := r.search(m, p, p.cop, r.sibling(m, p.cop), &left, 0)
+func (r *runtime) closest(m reader, p position, left *int) (cop uint64) {
+	before := *left
+	*left = min(before, mostSearched)
+	searched := *left
+	at, found := r.search(m, p, p.cop, r.sibling(m, p.cop), left, 0)
+	*left = before - (searched - max(*left, 0))
 	if m.Err() != nil || !found || at == 0 {
 		return p.cop
 	}
 	return at
 }
 
-// mostOps bounds the ops of one search, and deepest how they are nested.
+// mostSearched bounds the ops of one search, and deepest how they are nested.
 const (
-	mostOps = 1 << 12
-	deepest = 100
+	mostSearched = 1 << 12
+	deepest      = 100
 )
 
 // search looks for a position in the tree of an op. cop is the last statement before it.

@@ -84,6 +84,12 @@ static void tell(int sig) {
 		/* The entry of a block in a pattern is to be hidden. caller_cx does not hide the innermost. */
 		if (i == 0 && CxTYPE(cx) == CXt_SUB && cx->cx_type & CXp_SUB_RE_FAKE)
 			continue;
+#if PERL_VERSION >= 32
+		/* A context that is just being made, or taken away. caller_cx leaves it out if there is one
+		   outside of it in the same list. */
+		if (i == 0 && PL_curstackinfo->si_cxsubix < 0 && cx >= cxstack && cx <= cxstack + cxstack_ix)
+			continue;
+#endif
 		name(aTHX_ text + used, 5000, cx);
 		used += strlen(text + used);
 		where(aTHX_ text + used, 5000, cop, op, next);
