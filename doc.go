@@ -13,6 +13,7 @@
 //	language         frames of languages, such as Python's and Java's, in the place of physical ones
 //	language/decorators  the usual list of decorators
 //	language/java    Java's, as HotSpot runs it
+//	language/perl    Perl's, with the run loops of its subs
 //	language/php     PHP's, as the Zend engine runs it
 //	language/python  Python's, as CPython runs it
 //	value            arguments and local variables of frames

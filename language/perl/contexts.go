@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/language"
 )
 
-// segment is what one run loop runs: the frames of a chain, from the innermost to the one with which
-// the loop began.
+// segment is what one run loop runs: the frames of a chain, from the innermost to the one with
+// which the loop began.
 type segment struct {
 	frames []language.Frame // the innermost first; none while the loop runs the block of a sort
 	env    uint64           // the address of a JMPENV outside of this loop, and inside of the next; 0 for none
@@ -29,8 +29,8 @@ const (
 	mostLooked = 1 << 21
 )
 
-// contexts reads the contexts of an interpreter into segments, the innermost first. The last of them
-// is the program itself. An error ends them early.
+// contexts reads the contexts of an interpreter into segments, the innermost first. The last of
+// them is the program itself. An error ends them early.
 func (r *runtime) contexts(m reader, st state) (list []segment, err error) {
 	c := &collector{r: r, m: m, now: position{cop: st.cop, op: st.op}, list: make([]segment, 1, 16), text: make([]byte, m.Context), names: map[uint64]string{}, places: map[position]place{}, ops: mostOps}
 	looked, seen := 0, map[uint64]bool{}

@@ -45,7 +45,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	case minor < oldest:
 		return nil, fmt.Errorf("the structures of Perl 5.%d are not known, but of 5.%d and later", minor, oldest)
 	case p.Arch.PtrSize != 8 || p.Arch.Order != binary.ByteOrder(binary.LittleEndian):
-		return nil, errors.New("Perl's structures are known of 64-bit little-endian processors alone")
+		return nil, errors.New("the structures of Perl are known of 64-bit little-endian processors alone")
 	}
 	r.variables = [variables]uint64{}
 	for i, name := range variableNames {
@@ -113,20 +113,18 @@ func (r *runtime) symbol(name string) span {
 
 // constant returns a number of 1 or 2 bytes that the file has.
 func (r *runtime) constant(name string, size int) (n uint64, ok bool) {
-	for _, s := range r.image.Lookup(name, 1) {
-		var b [2]byte
-		if r.image.ReadLoaded(s.Addr, b[:size]) < size {
-			return 0, false
-		}
-		if size == 1 {
-			return uint64(b[0]), true
-		}
-		return uint64(r.arch.Order.Uint16(b[:])), true
+	found := r.image.Lookup(name, 1)
+	var b [2]byte
+	if len(found) == 0 || r.image.ReadLoaded(found[0].Addr, b[:size]) < size {
+		return 0, false
 	}
-	return 0, false
+	if size == 1 {
+		return uint64(b[0]), true
+	}
+	return uint64(r.arch.Order.Uint16(b[:])), true
 }
 
-// loops reports whether an address is in a run loop.
+// inLoop reports whether an address is in a run loop.
 func (r *runtime) inLoop(pc uint64) bool { return anyHas(r.loops, pc) }
 
 func anyHas(list []span, pc uint64) bool {

@@ -13,8 +13,8 @@ import (
 
 const base = 0x10000
 
-// small returns memory with a sub that an eval has called. The list of contexts leads to the list at
-// the address outer. A state leads to them.
+// small returns memory with a sub that an eval has called. The list of contexts leads to the
+// list at the address outer. A state leads to them.
 func small(l *layout, outer uint64) ([]byte, state) {
 	const info, contexts, cv, body, gv, gvBody, hek, cop, stash, stashBody = base + 0x100, base + 0x200, base + 0x400, base + 0x440, base + 0x500,
 		base + 0x540, base + 0x5c0, base + 0x600, base + 0x680, base + 0x6c0

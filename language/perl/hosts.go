@@ -88,15 +88,16 @@ func (h *hosts) place(list []segment) (groups []language.Group) {
 	return groups
 }
 
-// within returns the index of the host that runs what has a JMPENV at env: the outermost one inside
-// of it.
+// within returns the index of the host that runs what has a JMPENV at env: the outermost one
+// inside of it.
 func (h *hosts) within(env uint64) (index int, ok bool) {
 	i := sort.Search(len(h.list), func(i int) bool { return h.list[i].cfa > env }) - 1
 	return i, env != 0 && i >= 0
 }
 
-// skipIdle returns the host of a segment about which nothing else tells: next, or one inside of it,
-// if there are more hosts than segments up to the next segment that is told, and next may idle.
+// skipIdle returns the host of a segment about which nothing else tells: next, or one inside of
+// it, if there are more hosts than segments up to the next segment that is told, and next may
+// idle.
 func (h *hosts) skipIdle(list []segment, i, next int) int {
 	segments, until := 1, -1
 	for j := i - 1; j >= 0; j-- {

@@ -46,7 +46,7 @@ func (r *runtime) orUnknown(m reader, name string) string {
 	return name
 }
 
-// stashName returns the name of a package; a freed one's is that of nothing.
+// stashName returns the name of a package; of a freed one nothing is known.
 func (r *runtime) stashName(m reader, hv uint64) string {
 	const nameless = "__ANON__"
 	if hv == 0 {
@@ -94,7 +94,8 @@ func (r *runtime) text(m reader, sv uint64) string {
 	return text
 }
 
-// where returns the file and the line of a position. It looks at ops, of which left may be looked at.
+// where returns the file and the line of a position. It looks at ops, of which left may be
+// looked at.
 func (r *runtime) where(m reader, p position, left *int) (in place) {
 	if p.cop == 0 {
 		return place{}

@@ -34,8 +34,8 @@ func (r *runtime) nativeSubs(m reader, s *language.Stack, own []ownFrame, top ui
 	return groups
 }
 
-// mostNative bounds the calls of subs in C that are looked at in one stack, and mostWords the words
-// on the stack that are looked at for each.
+// mostNative bounds the calls of subs in C that are looked at in one stack, and mostWords the
+// words on the stack that are looked at for each.
 const (
 	mostNative = 1 << 10
 	mostWords  = 128

@@ -21,8 +21,8 @@ func (r *runtime) hidden(own []ownFrame, h hosts) (levels []int) {
 	return levels
 }
 
-// ownFunctions says of places in perl's code, by their addresses, whether they are in functions that
-// only call subs: most threads have the same ones.
+// ownFunctions says of places in perl's code, by their addresses, whether they are in functions
+// that only call subs: most threads have the same ones.
 type ownFunctions struct {
 	mu   sync.Mutex
 	list map[uint64]bool
@@ -50,8 +50,8 @@ func (c *ownFunctions) own(r *runtime, pc uint64) bool {
 	return own
 }
 
-// onlyCalls reports whether a function is no more than how perl's subs are called. Functions without
-// names are perl's static ones.
+// onlyCalls reports whether a function is no more than how perl's subs are called. Functions
+// without names are perl's static ones.
 func onlyCalls(name string) bool {
 	name, _, _ = strings.Cut(name, ".") // gcc's parts of functions: ".cold", ".part.0"
 	if name == "" {

@@ -67,8 +67,9 @@ func (r *runtime) runsIn(m reader, s *language.Stack, top, start uint64) bool {
 	return false
 }
 
-// interpreter returns the interpreter that runs in a stack of a perl with threads. Functions of perl
-// have its address in a register. First are asked the run loops, which have no other such address.
+// interpreter returns the interpreter that runs in a stack of a perl with threads. Functions of
+// perl have its address in a register. First are asked the run loops, which have no other such
+// address.
 func (r *runtime) interpreter(m reader, s *language.Stack) (interpreter uint64, ok bool) {
 	seen := map[uint64]bool{}
 	for _, loopsAlone := range []bool{true, false} {

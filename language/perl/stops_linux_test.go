@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/language/perl"
 )
 
-// perls returns the paths of all perls here: the system's, and those that SFWALK_PERLS lists.
+// perls returns the paths of all perls here: the system's, and the ones of SFWALK_PERLS.
 func perls(t *testing.T) []string {
 	t.Helper()
 	return append(strings.Fields(os.Getenv("SFWALK_PERLS")), gdbtest.Tool(t, "perl"))
@@ -46,8 +46,8 @@ func oracleOf(t *testing.T, interpreter string) string {
 	return gdbtest.Compile(t, source, append(flags, "-shared", "-fPIC", "-w", "-O1", "-I"+headers)...)
 }
 
-// frames returns the frames of a thread as the oracle writes them, without subs in C, of which Perl
-// does not tell.
+// frames returns the frames of a thread as the oracle writes them, without subs in C, of which
+// Perl does not tell.
 func frames(d *languagetest.Thread) (text string, native int) {
 	var b strings.Builder
 	for _, f := range d.Frames() {
@@ -110,8 +110,8 @@ var within = map[string]string{
 	"Perl_yyparse":       "eval require (main)",
 }
 
-// checkPlaces holds the places of the frames against the functions of C between them. It returns how
-// many of these it has seen.
+// checkPlaces holds the places of the frames against the functions of C between them. It returns
+// how many of these it has seen.
 func checkPlaces(t *testing.T, d *languagetest.Thread) (seen int) {
 	t.Helper()
 	if d.Said == nil {

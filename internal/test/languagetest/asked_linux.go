@@ -11,16 +11,16 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Told is a process with a handler of SIGUSR2 that writes what the run time of its language says of
-// the thread at once, wherever it is, and an empty line behind it.
+// Told is a process with a handler of SIGUSR2 that writes what the run time of its language says
+// of the thread at once, wherever it is, and an empty line behind it.
 type Told struct {
 	*gdbtest.Process
 	out *os.File
 	at  int64 // what is before it was read
 }
 
-// StartTold starts such a process, as [gdbtest.StartRunning] does. The environment's variable ORACLE
-// has the path of the file to which the handler appends.
+// StartTold starts such a process, as [gdbtest.StartRunning] does. The environment's variable
+// ORACLE has the path of the file to which the handler appends.
 func StartTold(t testing.TB, path string, args ...string) *Told {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "told"))

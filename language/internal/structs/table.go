@@ -13,10 +13,10 @@ const Absent = ^uint64(0)
 // mostNumber bounds the numbers of a table: offsets, sizes and constants of run times.
 const mostNumber = 1 << 40
 
-// Fill reads a table of names and numbers, one of each a line, into the struct to which into points.
-// Each of its fields is a uint64 and has the name in the tag `table`. A field that the table lacks
-// is [Absent] if the tag ends with ",optional"; else it is an error. Names that no field has are
-// left out, and so are lines that begin with "#".
+// Fill reads a table of names and numbers, one of each a line, into the struct to which into
+// points. Each of its fields is a uint64 and has the name in the tag `table`. A field that the
+// table lacks is [Absent] if the tag ends with ",optional"; else it is an error. Names that no
+// field has are left out, and so are lines that begin with "#".
 func Fill(text string, into any) error {
 	numbers := map[string]uint64{}
 	for line := range strings.Lines(text) {
