@@ -1,0 +1,24 @@
+package ruby
+
+import (
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// Decorate implements [language.Runtime].
+func (r *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
+	m := r.memory(s.Memory)
+	defer m.Free()
+	ec := r.context(m, s)
+	if ec == 0 {
+		return nil, nil
+	}
+	c := chain{m: m}
+	err := c.read(ec)
+	d := &language.Decoration{}
+	d.Groups, d.Early = r.place(s, &c)
+	d.Own = r.own(s, d.Groups)
+	if len(d.Groups) == 0 && err == nil {
+		return nil, nil
+	}
+	return d, err
+}
