@@ -1,0 +1,3 @@
+require "mkmf"
+$CFLAGS << " -O1 -g"
+create_makefile("moment")
