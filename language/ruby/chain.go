@@ -34,8 +34,10 @@ type chain struct {
 	m      *memory
 	frames []placed
 	runs   []run
-	open   int  // how many of the last frames lack the place that the next frame of Ruby's code has
-	after  bool // the next frame is left out: Ruby's own traces have one for a rescue clause and its method
+	open   int // how many of the last frames lack the place that the next frame of Ruby's code has
+	// exception is what the innermost rescue or ensure clause handles, 0 for none.
+	exception uint64
+	after     bool // the next frame is left out: Ruby's own traces have one for a rescue clause and its method
 }
 
 // read reads the control frames of a context.
@@ -96,7 +98,12 @@ func (c *chain) add(f *control) {
 func (c *chain) addCode(f *control, code *code, kind uint64) {
 	m := c.m
 	skip := c.after
-	c.after = m.atLeast(3, 4) && (code.kind == m.iseqRescue || code.kind == m.iseqEnsure)
+	clause := code.kind == m.iseqRescue || code.kind == m.iseqEnsure
+	c.after = clause && m.atLeast(3, 4)
+	if clause && c.exception == 0 {
+		const variable = 3 * 8 // its only local variable is $!
+		c.exception = m.Pointer(f.ep - variable)
+	}
 	pc := f.pc
 	if kind == m.magicDummy {
 		if pc == 0 {
@@ -164,10 +171,11 @@ func (m *memory) methodEntry(ep uint64) uint64 {
 			return 0
 		}
 		ep = m.Pointer(ep-8) &^ 3
-		if ep == 0 || !m.OK() {
+		if ep == 0 || !m.step() {
 			return 0
 		}
 	}
+	m.Fail("environments lead to each other")
 	return 0
 }
 

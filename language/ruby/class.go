@@ -1,8 +1,5 @@
 package ruby
 
-// mostVariablesOfClass bounds the variables of a class among which its name is looked for.
-const mostVariablesOfClass = 1 << 12
-
 // method returns a method's name with its class, as releases from 3.4 on write it: "Foo#bar", or
 // "Foo.bar" of an object that is a class or a module. Classes without a permanent name are left out.
 func (m *memory) method(owner uint64, name string) string {
@@ -73,7 +70,7 @@ func (m *memory) variable(class uint64, name string) uint64 {
 	}
 	entries, first, bound := m.Pointer(table+m.tableEntries), m.Pointer(table+m.tableStart), m.Pointer(table+m.tableBound)
 	const entry = 3 * 8
-	for i := first; i < bound && i-first < mostVariablesOfClass && m.OK(); i++ {
+	for i := first; i < bound && m.step(); i++ {
 		at := entries + i*entry
 		if deleted := m.Pointer(at) == ^uint64(0); !deleted && m.idText(m.Pointer(at+8)) == name {
 			return m.Pointer(at + 16)

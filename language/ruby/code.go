@@ -47,9 +47,6 @@ func (m *memory) label(c *code) string {
 	return text
 }
 
-// mostNested bounds how deep blocks lie in each other.
-const mostNested = 1 << 10
-
 // function returns what Ruby's own traces call code, with the class of the method that has it, whose
 // entry is given; 0 for none. Up to 3.3 Ruby itself leaves out the class.
 func (m *memory) function(c *code, method uint64) string {
@@ -86,11 +83,11 @@ func (m *memory) function(c *code, method uint64) string {
 			}
 			of = outer
 		}
-		if !m.OK() || of.body == 0 {
+		if !m.step() {
 			break
 		}
 	}
-	return prefix + m.label(&of)
+	return prefix
 }
 
 // line returns the line of the place in code that a control frame's PC leads to, 0 if that is not
@@ -155,10 +152,7 @@ func (m *memory) levels(c code) (n int, outer code) {
 	if m.Pointer(c.body+m.bodyParent) == 0 {
 		return 0, c
 	}
-	for range mostNested {
-		if c.at == local || !m.OK() {
-			break
-		}
+	for c.at != local && n < mostNested && m.step() {
 		if c.kind == m.iseqBlock {
 			n++
 		}

@@ -17,6 +17,10 @@ func (r *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	d := &language.Decoration{}
 	d.Groups, d.Early = r.place(s, &c)
 	d.Own = r.own(s, d.Groups)
+	if !s.FramesAlone {
+		d.Thread = m.about(s, ec, c.exception)
+		return d, err
+	}
 	if len(d.Groups) == 0 && err == nil {
 		return nil, nil
 	}

@@ -87,6 +87,7 @@ type runtime struct {
 	bias    uint64
 	storage *threadlocal.Finder
 	pages   pages.Spare
+	ids     threadIDs
 
 	// What is found out when it is needed first, nil before that.
 	slot    atomic.Pointer[uint64] // the offset of ruby_current_ec in the module's thread-local storage

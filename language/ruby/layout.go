@@ -50,6 +50,11 @@ type layout struct {
 	threadRactor, threadVM, threadNative           uint64
 	threadContext, threadStatusByte                uint64
 	threadStatusBit, threadMutex                   uint64
+	ractorQueue, threadNext, threadQueue           uint64
+	threadTID, threadID                            uint64
+	nativeTID, nativeID                            uint64
+	contextError, dataData                         uint64
+	fiberContext                                   uint64
 	threadName, threadRootFiber                    uint64
 	statusRunnable, statusStopped                  uint64
 	statusForever, statusKilled                    uint64
@@ -87,6 +92,8 @@ func (l *layout) fields() map[string]*uint64 {
 		"thread.ractor": &l.threadRactor, "thread.vm": &l.threadVM, "thread.native": &l.threadNative, "thread.context": &l.threadContext,
 		"thread.status_byte": &l.threadStatusByte, "thread.status_bit": &l.threadStatusBit, "thread.mutex": &l.threadMutex,
 		"thread.name": &l.threadName, "thread.root_fiber": &l.threadRootFiber,
+		"ractor.queue": &l.ractorQueue, "thread.next": &l.threadNext, "thread.queue": &l.threadQueue, "thread.tid": &l.threadTID, "thread.id": &l.threadID,
+		"native.tid": &l.nativeTID, "native.id": &l.nativeID, "context.error": &l.contextError, "data.data": &l.dataData, "fiber.context": &l.fiberContext,
 		"status.runnable": &l.statusRunnable, "status.stopped": &l.statusStopped, "status.forever": &l.statusForever, "status.killed": &l.statusKilled,
 	}
 }

@@ -11,6 +11,7 @@ type memory struct {
 	*layout
 	r *runtime
 
+	steps, texts int // what is left of them
 	paths map[uint64]string // by class: what it is called; see classPath
 	codes map[uint64]code   // by instruction sequence
 	names map[uint64]string // by ID
@@ -18,9 +19,28 @@ type memory struct {
 
 func (r *runtime) memory(m target.Memory) *memory {
 	return &memory{
-		Reader: structs.New(r.arch, m, &r.pages), layout: r.layout, r: r,
+		Reader: structs.New(r.arch, m, &r.pages), layout: r.layout, r: r, steps: mostSteps, texts: mostTexts,
 		paths: map[uint64]string{}, codes: map[uint64]code{}, names: map[uint64]string{},
 	}
+}
+
+// mostSteps bounds the steps of one look that lead from one structure to another, beside the ones
+// from each control frame to the next, and mostTexts its texts, bytes: a process may lead round in
+// circles.
+const (
+	mostSteps = 1 << 20
+	mostTexts = 16 << 20
+)
+
+// mostNested bounds how deep blocks lie in each other.
+const mostNested = 1 << 8
+
+// step reports whether another step may be taken.
+func (m *memory) step() bool {
+	if m.steps--; m.steps < 0 {
+		m.Fail("too many structures lead to each other")
+	}
+	return m.OK()
 }
 
 // quietly calls do, whose failures are no failures of m's.
@@ -73,6 +93,9 @@ func (m *memory) text(v uint64) (text string, ok bool) {
 		return "", m.OK()
 	}
 	text = m.Text(at, n)
+	if m.texts -= len(text); m.texts < 0 {
+		m.Fail("there are more than %d bytes of names", mostTexts)
+	}
 	return text, m.OK()
 }
 

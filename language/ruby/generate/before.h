@@ -7,7 +7,7 @@
 #include "vm_core.h"
 #include "iseq.h"
 #include "method.h"
-#include "ractor_core.h"
+#include "cont.c" /* has structures of its own, and ractor_core.h */
 #include "internal/class.h"
 #include "internal/imemo.h"
 #include "internal/string.h"
