@@ -69,6 +69,8 @@ ALL_DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 ALL_TOOLS    += php php-config
 ALL_PACKAGES += php-cli php-dev
+ALL_TOOLS    += /usr/share/doc/ruby-dev/copyright
+ALL_PACKAGES += ruby-dev
 ALL_TOOLS    += perl /usr/share/doc/libperl-dev/copyright
 ALL_PACKAGES += perl libperl-dev
 

@@ -16,6 +16,7 @@
 //	language/perl    Perl's, with the run loops of its subs
 //	language/php     PHP's, as the Zend engine runs it
 //	language/python  Python's, as CPython runs it
+//	language/ruby    Ruby's, as CRuby runs it
 //	value            arguments and local variables of frames
 //	value/printers   how values of libraries and languages are written: the list of printers
 //	picture          many stacks as one picture: for pprof, flame graphs, speedscope

@@ -1,7 +1,8 @@
 package ruby
 
 // method returns a method's name with its class, as releases from 3.4 on write it: "Foo#bar", or
-// "Foo.bar" of an object that is a class or a module. Classes without a permanent name are left out.
+// "Foo.bar" of an object that is a class or a module. Classes without a permanent name are left
+// out.
 func (m *memory) method(owner uint64, name string) string {
 	if name == "" || !m.isClass(owner) {
 		return name
@@ -58,8 +59,8 @@ func (m *memory) attached(class uint64) uint64 {
 }
 
 // variable returns a variable of a class, 0 if it has none of this name. Up to 3.1, classes have a
-// table of them, with their own names among them. An entry of the table has three words: a hash, the
-// ID, and the value.
+// table of them, with their own names among them. An entry of the table has three words: a hash,
+// the ID, and the value.
 func (m *memory) variable(class uint64, name string) uint64 {
 	if m.extensionVariables == absent {
 		return 0

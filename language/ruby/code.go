@@ -47,8 +47,8 @@ func (m *memory) label(c *code) string {
 	return text
 }
 
-// function returns what Ruby's own traces call code, with the class of the method that has it, whose
-// entry is given; 0 for none. Up to 3.3 Ruby itself leaves out the class.
+// function returns what Ruby's own traces call code, with the class of the method that has it,
+// whose entry is given; 0 for none. Up to 3.3 Ruby itself leaves out the class.
 func (m *memory) function(c *code, method uint64) string {
 	owner := m.owner(method)
 	if !m.atLeast(3, 4) {
@@ -126,8 +126,8 @@ func (m *memory) firstLine(c *code) int64 {
 }
 
 // rank returns how many of the positions in a table are at most at (iseq.c's succ_index_table). The
-// first positions have their ranks, 7 bits each, 9 in a word. Each block of the others has a rank, 7
-// more of its words, 9 bits each, and the words, with a bit for each position.
+// first positions have their ranks, 7 bits each, 9 in a word. Each block of the others has a rank,
+// 7 more of its words, 9 bits each, and the words, with a bit for each position.
 func (m *memory) rank(table, at uint64) uint64 {
 	const (
 		ranked, inWord = 54, 9

@@ -36,9 +36,9 @@ func (r *runtime) context(m *memory, s *language.Stack) uint64 {
 	return 0
 }
 
-// contextAt returns the context to which a thread-local variable leads, 0 if it is none: it leads to
-// a thread, and to a virtual machine. A variable of which that is not known yet is taken for it if
-// the thread leads back to the context, too.
+// contextAt returns the context to which a thread-local variable leads, 0 if it is none: it leads
+// to a thread, and to a virtual machine. A variable of which that is not known yet is taken for it
+// if the thread leads back to the context, too.
 func (m *memory) contextAt(variable uint64, known bool) (ec uint64) {
 	m.quietly(func() {
 		at := m.Pointer(variable)

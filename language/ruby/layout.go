@@ -103,9 +103,6 @@ func (l *layout) fields() map[string]*uint64 {
 //go:embed layouts
 var layouts embed.FS
 
-// newest is the newest release whose layout is known.
-var newest = [2]int{4, 0}
-
 // layoutOf returns the layout of a minor release, as its sources have it.
 func layoutOf(major, minor int) (*layout, error) {
 	l := &layout{major: major, minor: minor}

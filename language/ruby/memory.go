@@ -11,10 +11,10 @@ type memory struct {
 	*layout
 	r *runtime
 
-	steps, texts int // what is left of them
-	paths map[uint64]string // by class: what it is called; see classPath
-	codes map[uint64]code   // by instruction sequence
-	names map[uint64]string // by ID
+	steps, texts int               // what is left of them
+	paths        map[uint64]string // by class: what it is called; see classPath
+	codes        map[uint64]code   // by instruction sequence
+	names        map[uint64]string // by ID
 }
 
 func (r *runtime) memory(m target.Memory) *memory {
@@ -55,7 +55,8 @@ func (m *memory) quietly(do func()) {
 // Flags of all objects: their type is in the lowest bits.
 const typeMask = 0x1f
 
-// isObject reports whether a value is an object in memory: not nil, a number, a symbol of the table.
+// isObject reports whether a value is an object in memory: not nil, a number, a symbol of the
+// table.
 func isObject(v uint64) bool { return v > 0xff && v&7 == 0 }
 
 // is returns the flags of an object, if it has a type.

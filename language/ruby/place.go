@@ -87,7 +87,8 @@ func anchor(f *frame.Frame, beside bool) language.Anchor {
 }
 
 // calls returns the levels of the calls of vm_exec, the innermost first. Its symbol is not exported
-// by later releases: then it is the function that calls the evaluator, whose address is in all code.
+// by later releases: then it is the function that calls the evaluator, whose address is in all
+// code.
 func (r *runtime) calls(s *language.Stack, c *chain) (levels []int) {
 	if r.exec.Load() == nil {
 		r.findCall(s, c)

@@ -95,10 +95,10 @@ func (s shared) text(length, at int) string {
 	return string(s[at : at+int(binary.NativeEndian.Uint32(s[length:]))])
 }
 
-// startBusy starts testdata/busy.rb.
-func startBusy(t *testing.T, interpreter string, flags ...string) (*gdbtest.Process, shared) {
+// startBusy starts testdata/busy.rb. The last of command is the interpreter.
+func startBusy(t *testing.T, command ...string) (*gdbtest.Process, shared) {
 	t.Helper()
-	dir := moment(t, interpreter)
+	dir := moment(t, command[len(command)-1])
 	file, err := os.Create(filepath.Join(dir, "shared"))
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func startBusy(t *testing.T, interpreter string, flags ...string) (*gdbtest.Proc
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Munmap(s) })
-	return gdbtest.StartRunning(t, interpreter, append(flags, absolute(t, "busy.rb"), dir, file.Name())...), s
+	return gdbtest.StartRunning(t, command[0], append(command[1:], absolute(t, "busy.rb"), dir, file.Name())...), s
 }
 
 func absolute(t *testing.T, name string) string {
@@ -143,6 +143,28 @@ func asRuby(list []language.Placed, program string, classes bool) (lines []strin
 	return lines
 }
 
+// announced returns the trace that was announced last.
+func (s shared) announced() []string { return strings.Split(s.text(atAnnounced, atAnnounce), "\n") }
+
+// hasClasses reports whether a trace is of 3.4 or later.
+func hasClasses(trace []string) bool { return !strings.Contains(trace[0], "`") }
+
+// stopAnnounced stops a process where it has just announced a trace. It returns the number of that.
+func stopAnnounced(t *testing.T, p *gdbtest.Process, s shared) (number int) {
+	t.Helper()
+	gdbtest.Await(t, "a trace is announced for long enough", func() bool {
+		gdbtest.Await(t, "a trace is announced", func() bool { return s.get(atNumber)%2 == 1 })
+		number = s.get(atNumber)
+		p.Stop(t)
+		if s.get(atNumber) == number && number%2 == 1 {
+			return true
+		}
+		p.Continue(t)
+		return false
+	})
+	return number
+}
+
 // TestAnnounced stops a program at random: where it has just announced its own trace, and is still
 // there, each frame is as the trace has it.
 func TestAnnounced(t *testing.T) {
@@ -154,24 +176,14 @@ func TestAnnounced(t *testing.T) {
 				looks = max(looks, n)
 			}
 			for range looks {
-				gdbtest.Await(t, "a trace is announced for long enough", func() bool {
-					gdbtest.Await(t, "a trace is announced", func() bool { return s.get(atNumber)%2 == 1 })
-					before := s.get(atNumber)
-					p.Stop(t)
-					if s.get(atNumber) == before && before%2 == 1 {
-						return true
-					}
-					p.Continue(t)
-					return false
-				})
+				stopAnnounced(t, p, s)
 				all := languagetest.Attach(t, p.PID, ruby.Decorator{}, nil)
-				want := strings.Split(s.text(atAnnounced, atAnnounce), "\n")
+				want := s.announced()
 				d := all[s.get(atAnnouncer)]
 				if d == nil {
 					t.Fatal("the thread is missing")
 				}
-				got := asRuby(d.Frames(), absolute(t, "busy.rb"), strings.HasSuffix(want[0], "'") && !strings.Contains(want[0], "`"))
-				// rb_make_backtrace is called by a function in C of the extension, which has a frame, too.
+				got := asRuby(d.Frames(), absolute(t, "busy.rb"), hasClasses(want))
 				if !slices.Equal(got, want) {
 					t.Errorf("got:\n%s\nRuby says:\n%s\n%q", strings.Join(got, "\n"), strings.Join(want, "\n"), d.Warnings())
 				}
@@ -189,8 +201,8 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// TestMoments stops threads at any moment, and has Ruby itself tell their frames in the handler of a
-// signal: by rb_profile_frames, which tells blocks of methods by their methods' names.
+// TestMoments stops threads at any moment, and has Ruby itself tell their frames in the handler of
+// a signal: by rb_profile_frames, which tells blocks of methods by their methods' names.
 func TestMoments(t *testing.T) {
 	for _, interpreter := range rubies(t) {
 		t.Run(filepath.Base(interpreter), func(t *testing.T) {
@@ -257,10 +269,10 @@ var ofBlock = regexp.MustCompile(`^(?:(?:block|block \(\d+ levels\)|rescue|ensur
 // anonymous matches what rb_profile_frames has for a class without a name.
 var anonymous = regexp.MustCompile(`#<.*>[#.]`)
 
-// profiled compares frames with what rb_profile_frames tells, which has more of them than Ruby's own
-// traces have: blocks in C, as the function that has made them; from 3.4 on a rescue clause's
-// method, twice; from 4.0 on what Ruby's own methods call. It returns how many frames are equal, and
-// how many more it has. [TestAnnounced] sees to it that no function in C is missing.
+// profiled compares frames with what rb_profile_frames tells, which has more of them than Ruby's
+// own traces have: blocks in C, as the function that has made them; from 3.4 on a rescue clause's
+// method, twice; from 4.0 on what Ruby's own methods call. It returns how many frames are equal,
+// and how many more it has. [TestAnnounced] sees to it that no function in C is missing.
 func profiled(list []language.Placed, text string) (n, more int, err error) {
 	var want []profile
 	for line := range strings.Lines(text) {

@@ -34,8 +34,12 @@ func (n *threadIDs) of(id uint64) int {
 }
 
 // about returns what Ruby knows of the thread that a context is of, beside its frames. handled is
-// the exception that its frames handle, 0 for none. What cannot be read is left out: the thread may be changing it.
+// the exception that its frames handle, 0 for none. What cannot be read is left out: the thread may
+// be changing it.
 func (m *memory) about(s *language.Stack, ec, handled uint64) (t language.Thread) {
+	if s.Arch.Name != "amd64" { // the C library's structures in Ruby's have other sizes elsewhere
+		return t
+	}
 	m.quietly(func() {
 		thread := m.Pointer(ec + m.contextThread)
 		t.Name, _ = m.text(m.Pointer(thread + m.threadName))
@@ -58,10 +62,8 @@ func (m *memory) about(s *language.Stack, ec, handled uint64) (t language.Thread
 		if !m.OK() {
 			return
 		}
-		if s.Arch.ThreadBlock == 0 { // pthread_self() is the thread pointer
-			if id, ok := threadlocal.Pointer(s.Arch, s.Frames[0]); ok {
-				m.r.ids.add(id, s.Thread.ID())
-			}
+		if id, ok := threadlocal.Pointer(s.Arch, s.Frames[0]); ok { // which is pthread_self()
+			m.r.ids.add(id, s.Thread.ID())
 		}
 		owner, lock := m.Pointer(ractor+m.ractorRunning), ractor+m.ractorRunning
 		switch {

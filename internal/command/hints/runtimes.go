@@ -44,7 +44,7 @@ var runtimes = []runtime{
 		subject: "Python's functions", remedy: "start Python 3.12 or later with -X perf", older: olderPython,
 	},
 	{
-		file:    matching(`^(ruby[\d.]*|libruby.*\.so.*)$`),
+		file: matching(`^(ruby[\d.]*|libruby.*\.so.*)$`), language: "ruby", onHeap: true, evals: []string{"vm_exec_core"},
 		subject: "Ruby's compiled methods", remedy: "start ruby 3.3 or later with --yjit --yjit-perf",
 	},
 	{

@@ -2,8 +2,8 @@
 //
 //	go run ./language/ruby/generate DIR >layouts/N.M.txt
 //
-// The folder has the sources, after "./configure" and "make main" or "make id.h". The C compiler (CC,
-// else cc) must be for a 64-bit processor.
+// The folder has the sources, after "./configure" and "make main" or "make id.h". The C compiler
+// (CC, else cc) must be for a 64-bit processor.
 package main
 
 import (
