@@ -17,6 +17,7 @@
 //	language/php     PHP's, as the Zend engine runs it
 //	language/python  Python's, as CPython runs it
 //	language/ruby    Ruby's, as CRuby runs it
+//	language/v8      JavaScript's, as V8 runs it in Node.js
 //	value            arguments and local variables of frames
 //	value/printers   how values of libraries and languages are written: the list of printers
 //	picture          many stacks as one picture: for pprof, flame graphs, speedscope

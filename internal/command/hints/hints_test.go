@@ -97,6 +97,7 @@ func TestLines(t *testing.T) {
 
 		{name: "Node.js, made code", files: []string{"/usr/bin/node"}, seen: []seen{{-1, ""}}, want: []string{"--perf-basic-prof --interpreted-frames-native-stack"}},
 		{name: "Node.js, interpreted", files: []string{"/usr/bin/node"}, seen: []seen{{0, "Builtins_InterpreterEntryTrampoline"}}, want: []string{"--perf-basic-prof"}},
+		{name: "Node.js with frames of its own", files: []string{"/usr/bin/node"}, seen: []seen{{-1, ""}}, about: hints.About{Languages: []string{"javascript"}}},
 		{name: "Node.js in the event loop", files: []string{"/usr/bin/node"}, seen: []seen{{0, "uv_run"}}},
 		{name: "Node.js with a map", files: []string{"/usr/bin/node"}, seen: []seen{{-1, "JS:*spin t.js:1"}, {-1, ""}}},
 		{name: "Java", files: []string{"/usr/lib/jvm/java-21/lib/server/libjvm.so"}, seen: []seen{{-1, ""}}, about: hints.About{PID: 42}, want: []string{"'jcmd PID Compiler.perfmap'"}},

@@ -28,7 +28,7 @@ type runtime struct {
 // runtimes are asked in this order: the first that is in the process, and in a stack, is told of.
 var runtimes = []runtime{
 	{
-		file: matching(`^(node(js)?\d*|libnode\.so\..*)$`), evals: []string{"Builtins_InterpreterEntryTrampoline", "Builtins_BaselineOutOfLinePrologue", "Builtins_InterpreterPushArgs"}, bare: true,
+		file: matching(`^(node(js)?\d*|libnode\.so\..*)$`), evals: []string{"Builtins_InterpreterEntryTrampoline", "Builtins_BaselineOutOfLinePrologue", "Builtins_InterpreterPushArgs"}, bare: true, language: "javascript",
 		subject: "JavaScript's functions", remedy: "start node with --perf-basic-prof --interpreted-frames-native-stack",
 	},
 	{

@@ -1,0 +1,200 @@
+package v8
+
+import (
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/structs"
+)
+
+// Decorate implements [language.Runtime].
+func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
+	w := &walk{engine: e, stack: s}
+	defer w.free()
+	for level, f := range s.Frames {
+		if w.count <= mostFrames && f.Type() == frame.Normal && w.mayBe(f) {
+			w.frame(level, f)
+		}
+	}
+	if len(w.said.Groups) == 0 && w.said.Names == nil && w.said.Early == "" {
+		return nil, nil
+	}
+	return &w.said, nil
+}
+
+// walk is a look at one stack.
+type walk struct {
+	*engine
+	stack *language.Stack
+	heap  *heap // nil before the first frame that may be V8's
+	said  language.Decoration
+	count int // of frames
+}
+
+// mostFrames bounds the frames of one stack.
+const mostFrames = 1 << 17
+
+func (w *walk) free() {
+	if w.heap != nil {
+		w.heap.Free()
+	}
+}
+
+// mayBe reports whether a frame may be V8's: its code is of no file, or no table tells its frame,
+// as of all of V8's builtin functions.
+func (w *walk) mayBe(f *frame.Frame) bool {
+	m := f.Module()
+	return m == nil || m.Registered() || m.Path == w.path && f.Sniffer() != "dwarf" && f.Sniffer() != "sframe"
+}
+
+// record is the frame record of a frame of V8's.
+type record struct {
+	level int
+	frame *frame.Frame
+	fp    uint64
+	mark  uint64 // a context, or what kind of frame it is
+	code  code   // of code that V8 has made, and no builtin's: else its object is 0
+}
+
+// Where a frame of JavaScript has what, in bytes from its record.
+const (
+	markAt     = -8
+	functionAt = -16
+	bytecodeAt = -32
+	offsetAt   = -40
+	thisAt     = 16
+)
+
+func (r *record) at(offset int) uint64 { return r.fp + uint64(offset) }
+
+// frame looks at one frame.
+func (w *walk) frame(level int, f *frame.Frame) {
+	if w.heap == nil {
+		w.heap = newHeap(structs.New(w.stack.Arch, w.stack.Memory, &w.pages), w.layout)
+	}
+	h := w.heap
+	h.Err()
+	r := record{level: level, frame: f}
+	if m := f.Module(); m == nil || m.Path != w.path {
+		r.code, _ = h.codeAt(f.AddressInBlock())
+	}
+	var ok bool
+	var frames []language.Frame
+	switch r.fp, ok = w.recordOf(level); {
+	case ok:
+		if r.mark = h.Uint(r.at(markAt), 8); isSmall(r.mark) {
+			frames = w.marked(&r)
+		} else {
+			frames = w.javaScript(&r)
+		}
+	case level == 0:
+		frames = w.entered(&r)
+	}
+	h.Err()
+	if w.count += len(frames); w.count > mostFrames {
+		w.said.Early = "there are too many"
+		return
+	}
+	if len(frames) > 0 {
+		cfa, _ := f.CFA()
+		w.said.Groups = append(w.said.Groups, language.Group{Anchor: language.Anchor{Level: level, PC: f.PC(), CFA: cfa}, Frames: frames})
+	}
+}
+
+// recordOf returns the address of the frame record of the frame at a level. The record is set up if
+// the frame pointer leads to the caller's frame pointer and PC. It need not be where the frame
+// ends: some of V8's functions take their arguments off the stack when they return.
+func (w *walk) recordOf(level int) (fp uint64, ok bool) {
+	if level+1 >= len(w.stack.Frames) {
+		return 0, false
+	}
+	reg := w.stack.Arch.FP
+	at, caller := w.stack.Frames[level].Register(reg), w.stack.Frames[level+1]
+	outer := caller.Register(reg)
+	if !at.Known() || at.Bits == 0 || !outer.Known() {
+		return 0, false
+	}
+	h := w.heap
+	saved, pc := h.Uint(at.Bits, 8), h.Uint(at.Bits+8, 8)
+	return at.Bits, h.Err() == nil && saved == outer.Bits && pc == caller.PC()
+}
+
+// own says that a frame is V8's own.
+func (w *walk) own(level int) { w.said.Own = append(w.said.Own, level) }
+
+// name gives a frame a name.
+func (w *walk) name(level int, name string) {
+	if w.said.Names == nil {
+		w.said.Names = map[int]string{}
+	}
+	w.said.Names[level] = name
+}
+
+// marked looks at a frame that is no JavaScript's.
+func (w *walk) marked(r *record) []language.Frame {
+	h := w.heap
+	switch kind := int64(r.mark >> 1); {
+	case r.code.object != 0 && r.code.kind == kindRegExp:
+		w.name(r.level, "RegExp")
+		return nil
+	case r.mark>>1 > uint64(w.kinds.most):
+		return nil
+	case kind == w.kinds.wasm:
+		w.name(r.level, "wasm function")
+		return nil
+	case kind == w.kinds.builtinExit:
+		const newTarget, target, this = 16, 24, 48
+		if fn := h.Uint(r.at(target), 8); h.isFunction(fn) {
+			f, ok := h.functionOf(h.field(fn, h.functionShared))
+			if !ok {
+				w.said.Early = unread
+				return nil
+			}
+			constructor := h.isFunction(h.Uint(r.at(newTarget), 8))
+			return w.builtin(r, &call{function: f, object: fn, this: value{known: true, word: h.Uint(r.at(this), 8)}, constructor: constructor})
+		}
+	}
+	if r.level > 0 {
+		w.own(r.level)
+	}
+	return nil
+}
+
+// unread says that a function is missing.
+const unread = "a function of JavaScript cannot be read, and is missing"
+
+// javaScript looks at a frame that has a function.
+func (w *walk) javaScript(r *record) []language.Frame {
+	h := w.heap
+	fn := h.Uint(r.at(functionAt), 8)
+	t, ok := h.typeOf(r.mark)
+	if !ok || t < h.types.context || t >= h.types.contextEnd || !h.isFunction(fn) {
+		if r.level > 0 && r.code.object != 0 && (r.code.kind >= h.baseline || ok) {
+			w.said.Early = unread
+		}
+		return nil
+	}
+	this := value{known: true, word: h.Uint(r.at(thisAt), 8)}
+	f, ok := h.functionOf(h.field(fn, h.functionShared))
+	if !ok {
+		w.said.Early = unread
+		return nil
+	}
+	x := call{function: f, object: fn, this: this, constructor: w.constructs(r)}
+	switch {
+	case f.builtin || f.api:
+		return w.builtin(r, &x)
+	case r.code.object != 0 && r.code.kind > h.baseline:
+		return w.optimized(r, &x)
+	case r.code.object != 0 && r.code.kind == h.baseline:
+		x.offset, x.kind = w.baselineOffset(r, f.bytecode), "baseline"
+		return w.frames(&x)
+	}
+	bytecode := h.Uint(r.at(bytecodeAt), 8)
+	if !h.is(bytecode, h.types.bytecodeArray) || w.stack.Later && bytecode != f.bytecode {
+		w.said.Early = unread
+		return nil
+	}
+	x.bytecode, x.kind = bytecode, "interpreted"
+	x.offset, x.guess = w.interpreterOffset(r, bytecode)
+	return w.frames(&x)
+}

@@ -1,0 +1,12 @@
+// Package v8 knows the frames of JavaScript and WebAssembly that V8 runs, as in Node.js.
+//
+// All of V8's code sets up a frame by the frame pointer. A frame of JavaScript has the function
+// that runs there, and where it is interpreted, the bytecode and the place in it. Frames of
+// compiled code lead to a Code object by the PC; the compilers note for each call which functions
+// were inlined there. So the frames are on the stack itself; names, files and lines are in objects
+// that the garbage collector may move.
+//
+// What enters: a process with V8's variables v8dbg_*, which tell most of the layout of its objects.
+// A table by V8's release has what these leave out. What leaves: a
+// [language.Decoration], whose groups each stand in the place of one physical frame.
+package v8

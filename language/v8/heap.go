@@ -1,0 +1,100 @@
+package v8
+
+import "github.com/sfwalk/sfwalk/language/internal/structs"
+
+// heap reads V8's objects. A value is a small integer, or the address of an object plus one.
+type heap struct {
+	*structs.Reader
+	*layout
+	effort int // what was read, in bytes or in the time of so many
+
+	// What is known of the moment that is read: nothing moves.
+	keys       map[uint64]string // names of properties
+	classes    map[uint64]string // names of classes, by Map
+	plainNames map[uint64]bool   // Maps of functions without a name of their own
+	functions  map[uint64]function
+	tables     map[uint64][]byte // of positions
+}
+
+func newHeap(r *structs.Reader, l *layout) *heap {
+	return &heap{Reader: r, layout: l, keys: map[uint64]string{}, classes: map[uint64]string{}, plainNames: map[uint64]bool{},
+		functions: map[uint64]function{}, tables: map[uint64][]byte{}}
+}
+
+// mostEffort bounds what is read for one stack, in bytes. mostKept bounds what is kept of each
+// kind.
+const (
+	mostEffort = 128 << 20
+	mostKept   = 1 << 12
+)
+
+// spend counts effort. It reports whether there may be more.
+func (h *heap) spend(n int) bool {
+	if h.effort += n; h.effort > mostEffort {
+		h.Fail("the stack takes too much effort")
+		return false
+	}
+	return true
+}
+
+// keep keeps a value, and forgets others if there are too many.
+func keep[V any](m map[uint64]V, key uint64, v V) V {
+	if len(m) >= mostKept {
+		clear(m)
+	}
+	m[key] = v
+	return v
+}
+
+func isSmall(v uint64) bool   { return v&1 == 0 }
+func smallOf(v uint64) int    { return int(int32(v >> 32)) }
+func isPointer(v uint64) bool { return v&3 == 1 }
+
+// weakly returns the pointer that a weak one is.
+func weakly(v uint64) uint64 { return v &^ 2 }
+
+// field reads a value in an object.
+func (h *heap) field(object, offset uint64) uint64 { return h.Uint(object-1+offset, 8) }
+
+// small reads a small integer in an object, -1 if it is none.
+func (h *heap) small(object, offset uint64) int {
+	if v := h.field(object, offset); isSmall(v) {
+		return smallOf(v)
+	}
+	return -1
+}
+
+// typeOf returns the type of a value that should be an object; 0 if it is none. Type 0 is a string.
+func (h *heap) typeOf(v uint64) (t uint16, ok bool) {
+	if !isPointer(v) {
+		return 0, false
+	}
+	m := h.field(v, 0)
+	if !isPointer(m) {
+		h.Fail("there is no object at %#x", v-1)
+		return 0, false
+	}
+	t = uint16(h.Uint(m-1+h.mapType, 2))
+	return t, h.OK()
+}
+
+// is reports whether a value is an object of a type.
+func (h *heap) is(v uint64, want uint16) bool {
+	t, ok := h.typeOf(v)
+	return ok && t == want
+}
+
+// isFunction reports whether a value is a function of JavaScript.
+func (h *heap) isFunction(v uint64) bool {
+	t, ok := h.typeOf(v)
+	return ok && t >= h.types.function && t < h.types.functionEnd
+}
+
+// isString reports whether a value is a string.
+func (h *heap) isString(v uint64) bool {
+	t, ok := h.typeOf(v)
+	return ok && t < h.types.notString
+}
+
+// element reads an element of an array of values.
+func (h *heap) element(array uint64, i int) uint64 { return h.field(array, h.array+8*uint64(i)) }

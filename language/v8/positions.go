@@ -1,0 +1,153 @@
+package v8
+
+// Bounds of tables.
+const (
+	mostBytecode = 4 << 20 // bytes
+	mostTable    = 1 << 20
+)
+
+// flagged is the major release from which on positions are marked.
+const flagged = 14
+
+// bytes reads an array of bytes, nil if it is none, or too long.
+func (h *heap) bytes(array uint64, most int) []byte {
+	if t, ok := h.typeOf(array); !ok || t != h.types.byteArray && t != h.types.trustedBytes {
+		return nil
+	}
+	n := h.small(array, h.arrayLength)
+	if n < 0 || n > most {
+		return nil
+	}
+	return h.raw(array-1+h.array, n)
+}
+
+// raw reads n bytes, nil if they cannot be read.
+func (h *heap) raw(at uint64, n int) []byte {
+	if n < 0 || !h.spend(n) {
+		return nil
+	}
+	p := make([]byte, n)
+	if !h.Bytes(at, p) {
+		return nil
+	}
+	return p
+}
+
+// positionAt returns the position in the source of a place in bytecode; -1 if that is not known. V8
+// often makes the table of positions when somebody asks for a stack in the program.
+func (h *heap) positionAt(bytecode uint64, offset int) int {
+	if bytecode == 0 || offset < 0 {
+		return -1
+	}
+	at := h.field(bytecode, h.positions)
+	table, ok := h.tables[at]
+	if !ok {
+		table = keep(h.tables, at, h.bytes(at, mostTable))
+	}
+	h.spend(len(table))
+	return position(table, offset, h.major >= flagged)
+}
+
+// position returns the position in a table of the last entry up to an offset; -1 if there is none.
+// Each entry has two numbers, the differences from the entry before. The first one's sign says
+// what kind of position it is. The second one has the position, plus one, and a mark below it.
+// Of late, the lowest bit of the first number is another mark.
+func position(table []byte, offset int, marked bool) int {
+	const mask = 1<<30 - 1
+	code, source, found := -1, 0, -1
+	for len(table) > 0 {
+		var a, b int
+		if a, table = zigzag(table); a < 0 {
+			a = -(a + 1)
+		}
+		if marked {
+			a >>= 1
+		}
+		b, table = zigzag(table)
+		if code, source = code+a, source+b; code > offset {
+			break
+		}
+		found = source>>1&mask - 1
+	}
+	return found
+}
+
+// zigzag reads a number with a sign, whose bytes have seven bits each, the lowest first.
+func zigzag(p []byte) (v int, rest []byte) {
+	var u uint64
+	for i := range p {
+		if i > 9 {
+			break
+		}
+		u |= uint64(p[i]&0x7f) << (7 * i)
+		if p[i]&0x80 == 0 {
+			return int(u>>1) ^ -int(u&1), p[i+1:]
+		}
+	}
+	return 0, nil
+}
+
+// unsigned reads a number without a sign, in the same way.
+func unsigned(p []byte) (v int, rest []byte) {
+	var u uint32
+	for i := range p {
+		if i > 4 {
+			break
+		}
+		u |= uint32(p[i]&0x7f) << (7 * i)
+		if p[i]&0x80 == 0 {
+			return int(u), p[i+1:]
+		}
+	}
+	return 0, nil
+}
+
+// signed reads a number whose lowest bit is its sign.
+func signed(p []byte) (v int, rest []byte) {
+	u, rest := unsigned(p)
+	if v = u >> 1; u&1 != 0 {
+		v = -v
+	}
+	return v, rest
+}
+
+// baselineOffset returns the offset in the bytecode of a distance in code of the baseline compiler;
+// -1 if it is none. The table has the size of the code before the first bytecode, and of each
+// bytecode's.
+func (r *release) baselineOffset(table, bytecode []byte, distance int) int {
+	begin, end, at, next := -1, 0, -1, 0
+	for len(table) > 0 {
+		var n int
+		n, table = unsigned(table)
+		if end += n; distance <= end {
+			return begin
+		}
+		begin, at = next, next
+		size := r.bytecodeSize(bytecode, at)
+		if size == 0 {
+			return -1
+		}
+		next += size
+	}
+	return -1
+}
+
+// bytecodeSize returns the size of the bytecode at an offset, with its prefix; 0 if there is none.
+func (r *release) bytecodeSize(bytecode []byte, at int) int {
+	const wide, extraWide, debugWide, debugExtraWide = 0, 1, 2, 3
+	if at >= len(bytecode) {
+		return 0
+	}
+	prefix, scale := 0, 0
+	switch bytecode[at] {
+	case wide, debugWide:
+		prefix, scale = 1, 1
+	case extraWide, debugExtraWide:
+		prefix, scale = 1, 2
+	}
+	count := len(r.bytecodeSizes) / 3
+	if at += prefix; at >= len(bytecode) || int(bytecode[at]) >= count {
+		return 0
+	}
+	return prefix + int(r.bytecodeSizes[scale*count+int(bytecode[at])])
+}

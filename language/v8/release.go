@@ -1,0 +1,87 @@
+package v8
+
+import (
+	"fmt"
+	"sync"
+)
+
+// release is what V8 does not tell of its objects. It is known by V8's release.
+type release struct {
+	scriptURLAt   uint64 // of Script
+	positions     uint64 // of BytecodeArray: its table of source positions
+	codeStart     uint64 // of Code: the address of its first instruction
+	codeHeader    uint64 // bytes before the first instruction, in the object that has the instructions
+	codeOf        uint64 // in that object, the Code; 0 if it is the Code itself
+	codeFlags     uint64 // of Code
+	codeSize      uint64 // of Code: the size of its instructions
+	codeDeopt     uint64 // of Code: the data of a compiler, or of baseline code, the bytecode
+	codePositions uint64 // of baseline code: the size of the code of each bytecode
+	baseline      int    // the kind of baseline code; the two compilers have the next ones
+	safepointHead uint64 // bytes before the count of safepoints
+	deoptData     deoptIndexes
+	*translations
+	bytecodeSizes string // of all bytecodes, with single, double and fourfold operands
+}
+
+// deoptIndexes are indexes in a compiler's data.
+type deoptIndexes struct {
+	translation, literals, shared, first int
+	wrapped                              bool // shared is in an object of its own
+}
+
+// table is what generate has made of a release.
+type table struct {
+	major, minor  int
+	operations    string // with their counts of operands
+	bytecodeSizes string // a character each: 1 to 9, a for 10
+}
+
+// releaseOf returns what is known of a release.
+func releaseOf(major, minor int) (*release, error) {
+	for i := range tables {
+		if t := &tables[i]; t.major == major && t.minor == minor {
+			return made[i](), nil
+		}
+	}
+	return nil, fmt.Errorf("the layout of V8 %d.%d is not known", major, minor)
+}
+
+// made makes each release's table when it is asked for.
+var made = func() (list []func() *release) {
+	for i := range tables {
+		list = append(list, sync.OnceValue(tables[i].release))
+	}
+	return list
+}()
+
+// release returns the table of a release. Its offsets are as V8's headers have them (code.h,
+// code.tq, script.tq, safepoint-table.h), and all builds for 64-bit processors without compressed
+// pointers. The tests compare them with running processes.
+func (t *table) release() *release {
+	r := &release{translations: newTranslations(t.operations)}
+	sizes := []byte(t.bytecodeSizes)
+	for i, c := range sizes {
+		if sizes[i] = c - '0'; c >= 'a' {
+			sizes[i] = c - 'a' + 10
+		}
+	}
+	r.bytecodeSizes = string(sizes)
+	r.scriptURLAt, r.positions = 112, 32
+	r.deoptData = deoptIndexes{translation: 0, literals: 2, shared: 6, first: 11}
+	r.codeStart, r.codeHeader, r.codeOf = 40, 16, 8
+	r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 16, 24, 48, 56
+	switch {
+	case t.major < 11: // the instructions are in the Code
+		r.scriptURLAt = 104
+		r.codeStart, r.codeHeader, r.codeOf, r.codeSize = 0, 128, 0, 40
+	case t.major == 12:
+		r.positions = 24
+		r.codeHeader, r.codeDeopt, r.codePositions, r.codeSize = 32, 8, 16, 52
+	case t.major > 12:
+		r.positions = 24
+		r.codeHeader, r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 32, 8, 16, 52, 56
+		r.safepointHead = 4
+		r.deoptData = deoptIndexes{translation: 0, literals: 3, shared: 7, first: 12, wrapped: true}
+	}
+	return r
+}

@@ -1,0 +1,182 @@
+package v8_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
+	"github.com/sfwalk/sfwalk/language/v8"
+)
+
+// nodes returns the Node.js of this machine.
+func nodes(t *testing.T) []string {
+	t.Helper()
+	if list := os.Getenv("SFWALK_NODES"); list != "" {
+		return strings.Split(list, ":")
+	}
+	return []string{gdbtest.Tool(t, "node")}
+}
+
+// frame is a frame as Error.stack writes it.
+type frame struct {
+	function, file string
+	line           int
+}
+
+func (f frame) String() string { return fmt.Sprintf("%s (%s:%d)", f.function, f.file, f.line) }
+
+var stackLine = regexp.MustCompile(`^    at (?:(.*?) \((.*?)(?::(\d+))?(?::\d+)?\)|(.*?):(\d+):\d+)$`)
+
+// framesOf reads an Error.stack.
+func framesOf(t *testing.T, text string) (list []frame) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(line, "    at ") || strings.HasPrefix(line, "    at async ") {
+			continue
+		}
+		m := stackLine.FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("%q", line)
+		}
+		f := frame{function: m[1], file: m[2]}
+		number := m[3]
+		if m[4] != "" {
+			f.function, f.file, number = "<anonymous>", m[4], m[5]
+		}
+		if f.file == "<anonymous>" && number == "" {
+			f.file = ""
+		}
+		f.line, _ = strconv.Atoi(number)
+		list = append(list, f)
+	}
+	return list
+}
+
+// announced returns the stack that a process has announced; ok is false while it announces one.
+func announced(t *testing.T, file string) (list []frame, ok bool) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, rest, found := strings.Cut(string(text), "\n")
+	n, err := strconv.Atoi(strings.TrimSpace(number))
+	if !found || err != nil || n%2 != 0 || n == 0 {
+		return nil, false
+	}
+	rest, _, _ = strings.Cut(rest, "\n\n")
+	return framesOf(t, rest), true
+}
+
+// decorated returns the frames of a process's main thread.
+func decorated(t *testing.T, pid int) (list []frame, guesses int, d *languagetest.Thread) {
+	t.Helper()
+	d = languagetest.Attach(t, pid, v8.Decorator{}, nil)[pid]
+	for _, f := range d.Frames() {
+		x := frame{f.Function, f.File, f.Line}
+		if f.Guess {
+			guesses++
+		}
+		if f.Kind == "native" {
+			continue // Error.stack leaves out functions that are the embedder's
+		}
+		list = append(list, x)
+	}
+	return list, guesses, d
+}
+
+// TestStops stops a program at random moments. From the function on that has announced its stack,
+// outward, the frames are as Error.stack has them.
+func TestStops(t *testing.T) {
+	stops := 30
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		stops = 400
+	}
+	script, err := filepath.Abs("testdata/stops.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes(t) {
+		for _, flags := range [][]string{{"--no-opt", "--no-sparkplug"}, {"--always-sparkplug", "--no-opt"}, {}} {
+			t.Run(fmt.Sprint(strings.TrimPrefix(node, "/"), flags), func(t *testing.T) {
+				file := filepath.Join(t.TempDir(), "stack")
+				if err := os.WriteFile(file, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				p := gdbtest.StartRunning(t, node, append(flags, script, file, "15", "30")...)
+				compared, frames, wrong := 0, 0, 0
+				for n := 0; compared < stops && n < 20*stops; n++ {
+					for range 1 + n%50 {
+						p.States(t) // it runs meanwhile
+					}
+					p.Stop(t)
+					if want, ok := announced(t, file); ok {
+						got, _, d := decorated(t, p.PID)
+						compared++
+						frames += len(want)
+						if !ends(got, want) {
+							wrong++
+							if wrong < 400 {
+								t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
+								for _, f := range d.Stack.Frames[:min(12, len(d.Stack.Frames))] {
+									cfa, _ := f.CFA()
+									t.Logf("  #%d %#x %s cfa %#x", f.Level, f.PC(), f.Sniffer(), cfa)
+								}
+							}
+						}
+						if len(d.Warnings()) > 0 {
+							t.Errorf("%q", d.Warnings())
+						}
+					}
+					if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
+						t.Fatal(err)
+					}
+				}
+				t.Logf("%d stops, %d frames, %d wrong", compared, frames, wrong)
+			})
+		}
+	}
+}
+
+// ends reports whether the outer frames are these, and the ones within them may be.
+func ends(got, want []frame) bool {
+	n := len(got) - len(want)
+	if n < 0 || !slices.Equal(got[n:], want) {
+		return false
+	}
+	for i := range n {
+		by, of := got[n-1-i], got[n-i]
+		if list := calls[of.function]; list != nil && !slices.Contains(list, by.function) {
+			return false
+		}
+	}
+	return true
+}
+
+// calls has what some functions of the program call.
+var calls = map[string][]string{
+	"leaf":    {"spin", "revoke", "announce"},
+	"spin":    {"sorts", "matches", "parses", "generates", "maps", "chains", "throws", "counts", "makes", "joins", "Performance.now", "now", "get performance"},
+	"sorts":   {"Array.sort", "Array.push", "<anonymous>"},
+	"matches": {"RegExp.test"},
+	"makes":   {"new A", "A.<instance_members_initializer>", "<instance_members_initializer>"},
+	"counts":  {},
+	"new A":   {"<instance_members_initializer>"},
+}
+
+func lines(list []frame) string {
+	var b strings.Builder
+	for _, f := range list {
+		fmt.Fprintln(&b, " ", f)
+	}
+	return b.String()
+}
