@@ -80,6 +80,9 @@ func (f *Frame) ask() (cached bool) {
 			}
 			f.claimReason, f.claimErr = Unavailable, errNobody
 		}
+		if f.askRewriting() {
+			return false
+		}
 		// No call can have been there.
 		if len(f.query().Read(f.pc, 1)) > 0 {
 			f.claimReason, f.claimErr = NotCode, errNotCode

@@ -17,6 +17,7 @@
 //	pdata           processes of Windows, by their unwind codes (Options.Windows)
 //	breakpad        modules with Breakpad's symbol files (Options.Symbols)
 //	hotspot         code that a Java virtual machine has made
+//	zend            code that PHP's compiler has made
 //	prologue        code without any table, by its instructions
 //	fp-guess        any frame with a plausible frame pointer: a guess
 //	scan            return addresses among the words of the stack: a guess (Options.Scan)

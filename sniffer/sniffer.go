@@ -17,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/internal/pdata"
 	"github.com/sfwalk/sfwalk/sniffer/internal/scan"
 	"github.com/sfwalk/sfwalk/sniffer/internal/sigtramp"
+	"github.com/sfwalk/sfwalk/sniffer/internal/zend"
 	"github.com/sfwalk/sfwalk/sniffer/prologue"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/target"
@@ -64,6 +65,7 @@ func (o Options) Default() []frame.Sniffer {
 	}
 	list = append(list,
 		&hotspot.Sniffer{},
+		&zend.Sniffer{Rows: dwarf.Rows},
 		code,
 		&fp.Guess{Scanned: o.Scan},
 	)

@@ -20,6 +20,7 @@ type activation struct {
 	known  bool   // the register has said so
 	opline uint64 // the instruction, by the register; 0 if that is not known
 	jit    bool
+	inside bool // it was interrupted, and did not call
 }
 
 // activations returns the frames that run PHP, and which calls.
@@ -39,7 +40,7 @@ func (c *chain) activations(s *language.Stack) (list []activation) {
 		if !jit && !c.isExecute(f) {
 			continue
 		}
-		a := activation{level: level, first: -1, jit: jit}
+		a := activation{level: level, first: -1, jit: jit, inside: f.PC() == f.AddressInBlock()}
 		if regs := c.arch.Zend; regs != nil {
 			if v := f.Register(regs.Call); v.Known() {
 				a.first, a.known = c.runBy(index, v.Bits)
@@ -54,7 +55,7 @@ func (c *chain) activations(s *language.Stack) (list []activation) {
 		}
 		if a.first >= 0 {
 			if a.first <= last {
-				a.first, a.known = -1, false
+				a.first, a.known, a.opline = -1, false, 0
 			} else {
 				last = a.first
 			}
@@ -221,8 +222,8 @@ func (p *placing) add(i, end int, anchor language.Anchor, a *activation) {
 			opline = a.opline
 		}
 		f := p.frame(one, caller, opline)
-		if a != nil && a.jit && i == a.first && a.level == 0 {
-			f.Guess = true
+		if a != nil && a.jit && a.inside && i == a.first {
+			f.Guess = true // compiled code notes its place where it may call, and not elsewhere
 		}
 		frames = append(frames, f)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/php"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // TestStops interrupts a program at random moments, which does all that PHP can do. PHP itself says
@@ -29,6 +30,8 @@ func TestStops(t *testing.T) {
 	for name, settings := range map[string][]string{
 		"interpreted": {"opcache.enable_cli=0"},
 		"optimised":   {"opcache.enable_cli=1", "opcache.jit=off"},
+		"functions":   {"opcache.enable_cli=1", "opcache.jit=function", "opcache.jit_buffer_size=64M"},
+		"traces":      {"opcache.enable_cli=1", "opcache.jit=tracing", "opcache.jit_buffer_size=64M"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := begin(t, t.TempDir(), extension, settings...)
@@ -155,10 +158,7 @@ func parseOracle(t *testing.T, text string) (frames []expected) {
 			words := strings.SplitN(rest, " ", 3)
 			saved, _ := strconv.Atoi(words[0])
 			register, _ := strconv.Atoi(words[1])
-			at = expected{file: words[2], lines: []int{saved}}
-			if register != 0 {
-				at.lines = []int{register, saved}
-			}
+			at = expected{file: words[2], lines: []int{register, saved}}
 			continue
 		}
 		words := strings.Split(line, "\t")
@@ -189,6 +189,8 @@ type tally struct {
 	// More are functions of C that PHP leaves out of its traces, if no instruction for calls has
 	// called them.
 	More int
+	// Made counts physical frames of compiled code.
+	Made int
 	// Register counts where the line by the register is not the one in memory.
 	Register int
 }
@@ -196,6 +198,18 @@ type tally struct {
 func (n *tally) compare(t *testing.T, thread *languagetest.Thread, want []expected) {
 	t.Helper()
 	n.Stops++
+	last := thread.Stack.Frames[len(thread.Stack.Frames)-1]
+	if !thread.Stack.Whole && len(want) > 0 {
+		t.Errorf("the stack ends at %v: %v", last, last.StopReason())
+	}
+	for _, f := range thread.Stack.Frames {
+		switch by := f.Sniffer(); {
+		case by == "zend":
+			n.Made++
+		case f != last && f.Row().Flags&trad.Guess != 0:
+			t.Errorf("%v is a guess by %s", f, by)
+		}
+	}
 	got := thread.Frames()
 	if w := thread.Warnings(); len(w) > 0 {
 		t.Errorf("%q", w)
@@ -208,7 +222,7 @@ func (n *tally) compare(t *testing.T, thread *languagetest.Thread, want []expect
 				n.Guesses++
 			}
 			if l := want[0].lines; len(l) == 2 && l[0] != l[1] && got[0].Line == l[0] {
-				n.Register++
+				n.Register++ // of the innermost frame
 			}
 			got, want = got[1:], want[1:]
 		case len(got) > 0 && got[0].Kind == "native":
@@ -235,7 +249,7 @@ func same(got *language.Placed, want *expected) bool {
 			return true
 		}
 	}
-	return len(want.lines) == 0 && got.Kind == "native" || got.Guess
+	return len(want.lines) == 0 && got.Kind == "native" || got.Guess && len(want.lines) == 2
 }
 
 func list(frames []language.Placed) string {
