@@ -39,7 +39,6 @@ const mostCalls = 1 << 17
 
 // read reads the calls from one on, outward.
 func (c *chain) read(at uint64) error {
-	c.bottom = -1
 	mark, next := uint64(0), 1 // finds circles
 	for n := 0; at != 0; n++ {
 		if n == mostCalls || at == mark {

@@ -11,13 +11,16 @@ func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
 	}
 	r := e.reader(s.Memory)
 	defer r.Free()
-	c := &chain{engine: e, Reader: r}
+	c := &chain{engine: e, Reader: r, bottom: -1}
 	current := r.Pointer(e.globals + e.layout.at[globalsCurrent])
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	d := &language.Decoration{}
 	if err := c.read(current); err != nil {
+		d.Early = "its frames end early: " + err.Error()
+	}
+	if err := c.join(s); err != nil {
 		d.Early = "its frames end early: " + err.Error()
 	}
 	list := c.activations(s)

@@ -53,6 +53,11 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, fmt.Errorf("the layout of PHP's structures is not known of its API %d", api)
 	}
 	e.execute, _ = e.symbol("execute_ex")
+	if functions, ok := e.symbol("zend_flf_functions"); ok {
+		if handlers, ok := e.symbol("zend_flf_handlers"); ok {
+			e.framelessFunctions, e.framelessHandlers = functions.lo, handlers.lo
+		}
+	}
 	if request, ok := e.symbol("sapi_globals"); ok {
 		e.request = request.lo
 	}
@@ -69,6 +74,9 @@ type engine struct {
 	globals uint64 // the address of the engine's state
 	request uint64 // the address of the server interface's state; 0 if that is not known
 	execute span   // the code of execute_ex; empty if that is not known
+	// The addresses of the tables of functions that are called without a record of the call, and of
+	// the functions of C that they are; 0 if there are none.
+	framelessFunctions, framelessHandlers uint64
 
 	own   ownCode
 	spare pages.Spare

@@ -85,7 +85,7 @@ func made(l *layout) []byte {
 func frames(e *engine, data []byte) (list []string) {
 	r := structs.New(e.arch, memtest.Flat{Lo: imageAt, Data: data}, &e.spare)
 	defer r.Free()
-	c := &chain{engine: e, Reader: r}
+	c := &chain{engine: e, Reader: r, bottom: -1}
 	c.read(r.Pointer(e.globals + e.layout.at[globalsCurrent]))
 	p := placing{chain: c}
 	for i := range c.calls {

@@ -46,6 +46,7 @@ const (
 	opExtended
 	opLine
 	opCode
+	opFrameless
 	opSize
 	stringLen
 	stringVal
@@ -88,7 +89,7 @@ var fieldNames = [fields]string{
 	funcType: "function.type", funcFlags: "function.flags", funcName: "function.name", funcScope: "function.scope", funcNumArgs: "function.num_args",
 	funcOpcodes: "function.opcodes", funcLast: "function.last", funcVars: "function.vars", funcLastVar: "function.last_var", funcFile: "function.filename", funcLineEnd: "function.line_end",
 	internalHandler: "function.handler",
-	opExtended:      "op.extended_value", opLine: "op.lineno", opCode: "op.opcode", opSize: "op.size",
+	opExtended:      "op.extended_value", opLine: "op.lineno", opCode: "op.opcode", opFrameless: "op.frameless", opSize: "op.size",
 	stringLen: "string.len", stringVal: "string.val",
 	classType: "class.type", className: "class.name", classParent: "class.parent",
 	objectClass: "object.class", objectProperties: "object.properties_table",
@@ -113,6 +114,7 @@ func (l *layout) has(f field) bool { return l.at[f] != absent }
 // optional are the fields that a release may lack.
 var optional = map[field]bool{
 	globalsFiberContext: true, globalsMainFiber: true, // 8.1 on
+	opFrameless: true, // 8.4 on
 	fiberCall: true, fiberBottom: true, fiberStatus: true, fiberStack: true, fiberPrevious: true, fiberContext: true,
 }
 

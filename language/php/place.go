@@ -65,6 +65,28 @@ func (c *chain) activations(s *language.Stack) (list []activation) {
 	return list
 }
 
+// join adds the callers of a generator that is just being resumed: it becomes the innermost call
+// before it is linked to its caller, which a frame of execute_ex has in its register.
+func (c *chain) join(s *language.Stack) error {
+	n := len(c.calls)
+	if c.arch.Zend == nil || n == 0 || uint64(c.calls[n-1].info)&c.layout.at[infoGenerator] == 0 {
+		return nil
+	}
+	for _, f := range s.Frames {
+		if !c.isExecute(f) && !isMade(f) {
+			continue
+		}
+		v := f.Register(c.arch.Zend.Call)
+		if !v.Known() || slices.ContainsFunc(c.calls, func(one call) bool { return one.at == v.Bits }) {
+			continue
+		}
+		if one, _ := c.call(v.Bits); c.Err() == nil && one.function != nil && one.function.user() {
+			return c.read(v.Bits)
+		}
+	}
+	return nil
+}
+
 // isExecute reports whether a frame is one of execute_ex.
 func (c *chain) isExecute(f *frame.Frame) bool {
 	if pc := f.AddressInBlock(); c.execute.has(pc) {
@@ -187,6 +209,7 @@ func (c *chain) groups(s *language.Stack, list []activation) (groups []language.
 		}
 		end := c.runEnd(a.first)
 		p.between(at, first, inner, a.level)
+		p.frameless(a, inner)
 		p.run(first, end, a)
 		at, inner = end, a.level
 	}
@@ -216,12 +239,7 @@ func (p *placing) add(i, end int, anchor language.Anchor, a *activation) {
 		if i+1 < len(p.calls) {
 			caller = &p.calls[i+1]
 		}
-		opline := one.opline
-		// Between two instructions that need it, memory has an older one.
-		if a != nil && i == a.first && a.opline != 0 && !a.jit && one.function.has(p.layout, a.opline) {
-			opline = a.opline
-		}
-		f := p.frame(one, caller, opline)
+		f := p.frame(one, caller, p.oplineOf(i, a))
 		if a != nil && a.jit && a.inside && i == a.first {
 			f.Guess = true // compiled code notes its place where it may call, and not elsewhere
 		}
@@ -273,6 +291,43 @@ func (p *placing) between(i, end, inner, outer int) {
 		}
 		p.add(i, i+1, p.at(min(max(at, inner, 0), len(p.stack.Frames)-1), true), nil)
 	}
+}
+
+// frameless adds the function of C that the innermost call of a has called without a record, as 8.4
+// and later do with some: its physical frame is between inner and a, and tells it.
+func (p *placing) frameless(a *activation, inner int) {
+	if !p.layout.has(opFrameless) || p.framelessFunctions == 0 {
+		return
+	}
+	opline := p.oplineOf(a.first, a)
+	if !p.calls[a.first].function.has(p.layout, opline) || p.Uint(opline+p.layout.at[opCode], 1)-p.layout.at[opFrameless] > 3 {
+		p.Err()
+		return
+	}
+	at := 8 * p.Uint(opline+p.layout.at[opExtended], 4)
+	handler := p.Pointer(p.Pointer(p.framelessHandlers) + at)
+	fn := p.functionAt(p.Pointer(p.Pointer(p.framelessFunctions) + at))
+	if p.Err() != nil || fn == nil || handler == 0 {
+		return
+	}
+	for level := a.level - 1; level > inner; level-- {
+		f := p.stack.Frames[level]
+		if start, ok := f.Function(); ok && start == handler && f.Type() == frame.Normal {
+			one := call{function: fn}
+			p.groups = append(p.groups, language.Group{Anchor: p.at(level, false), Frames: []language.Frame{p.frame(&one, nil, 0)}})
+			return
+		}
+	}
+}
+
+// oplineOf returns the instruction of a call, which a frame runs or none.
+func (p *placing) oplineOf(i int, a *activation) uint64 {
+	one := &p.calls[i]
+	// Between two instructions that need it, memory has an older one.
+	if a != nil && i == a.first && a.opline != 0 && !a.jit && one.function.has(p.layout, a.opline) {
+		return a.opline
+	}
+	return one.opline
 }
 
 // outside adds the calls from i on behind the stack of a fiber: what has resumed the fiber is on

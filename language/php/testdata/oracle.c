@@ -82,9 +82,13 @@ static void answer(int signal, siginfo_t *info, void *context)
 	zend_execute_data *current = EG(current_execute_data);
 	if (current) {
 		zval trace, *entry;
-		while (current && (!current->func || !ZEND_USER_CODE(current->func->type)))
-			current = current->prev_execute_data;
-		if (current && EG(current_execute_data) == current) {
+#ifdef ZEND_OP_IS_FRAMELESS_ICALL
+		if (current->func && ZEND_USER_CODE(current->func->type) && ZEND_OP_IS_FRAMELESS_ICALL(current->opline->opcode))
+			add("frameless\n"); /* PHP says that a function is called, which may have come back */
+#endif
+		if (!current->func) {
+			add("unknown\n"); /* it stands for a generator that waits for another one */
+		} else if (ZEND_USER_CODE(current->func->type)) {
 			struct instruction in = {0};
 			_Unwind_Backtrace(look, &in);
 			if (in.call != current)
