@@ -38,9 +38,12 @@ type chain struct {
 const mostCalls = 1 << 17
 
 // read reads the calls from one on, outward.
-func (c *chain) read(at uint64) error {
+func (c *chain) read(at uint64) error { return c.readUntil(at, 0) }
+
+// readUntil reads the calls from one on, outward, up to the one at end.
+func (c *chain) readUntil(at, end uint64) error {
 	mark, next := uint64(0), 1 // finds circles
-	for n := 0; at != 0; n++ {
+	for n := 0; at != 0 && at != end; n++ {
 		if n == mostCalls || at == mark {
 			c.Fail("the calls lead in a circle, or are more than %d", mostCalls)
 			break
@@ -115,6 +118,9 @@ func (c *chain) delegating(outermost uint64) {
 		one.delegates = true
 		list = append(list, one)
 		at = c.Pointer(at + c.layout.at[generatorParent])
+	}
+	if running == 0 && len(list) > 1 {
+		list = list[:len(list)-1] // it has just ended
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		c.calls = append(c.calls, list[i])

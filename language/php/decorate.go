@@ -29,6 +29,9 @@ func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
 		d.Groups = c.groups(s, list)
 		d.Own = e.ownLevels(s, d.Groups)
 	}
+	if len(c.calls) > 0 && !s.FramesAlone {
+		d.Thread.State, d.Thread.Exception = c.about(), c.exception()
+	}
 	if len(d.Groups) == 0 && d.Early == "" {
 		return nil, nil
 	}

@@ -115,7 +115,7 @@ func (l *layout) has(f field) bool { return l.at[f] != absent }
 var optional = map[field]bool{
 	globalsFiberContext: true, globalsMainFiber: true, // 8.1 on
 	opFrameless: true, // 8.4 on
-	fiberCall: true, fiberBottom: true, fiberStatus: true, fiberStack: true, fiberPrevious: true, fiberContext: true,
+	fiberCall:   true, fiberBottom: true, fiberStatus: true, fiberStack: true, fiberPrevious: true, fiberContext: true,
 }
 
 //go:embed layouts

@@ -1,6 +1,7 @@
 package php_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/languagetest"
@@ -37,10 +39,16 @@ func TestStops(t *testing.T) {
 			p := begin(t, t.TempDir(), extension, settings...)
 			var seen tally
 			for range stops {
-				for range rand.N(100) {
-					p.States(t) // it runs meanwhile
+				p.run(t, rand.N(100))
+				text, ok := p.ask(t)
+				if !ok {
+					// A signal's handler may not ask in all moments, and compilers have faults.
+					if seen.Ended++; seen.Ended > 1+stops/50 {
+						t.Fatalf("PHP has ended %d times", seen.Ended)
+					}
+					p = begin(t, t.TempDir(), extension, settings...)
+					continue
 				}
-				text := p.ask(t)
 				thread := languagetest.Attach(t, p.PID, php.Decorator{}, nil)[p.PID]
 				seen.compare(t, thread, parseOracle(t, text))
 				if t.Failed() {
@@ -99,7 +107,7 @@ func begin(t *testing.T, dir, extension string, settings ...string) *program {
 	}
 	shared := filepath.Join(dir, "oracle")
 	t.Setenv("ORACLE", shared)
-	arguments := []string{"-c", `cd "$1"; shift; ulimit -c unlimited; exec "$@"`, "sh", dir, gdbtest.Tool(t, "php"), "-d", "extension=" + extension, "-d", "opcache.file_update_protection=0"}
+	arguments := []string{"-c", `cd "$1"; shift; ulimit -c unlimited; exec "$@"`, "sh", dir, gdbtest.Tool(t, "php"), "-d", "extension=" + extension, "-d", "opcache.file_update_protection=0", "-d", "pcre.jit=0"}
 	for _, s := range settings {
 		arguments = append(arguments, "-d", s)
 	}
@@ -120,23 +128,32 @@ func (p *program) number(t *testing.T, at int64) uint32 {
 	return binary.NativeEndian.Uint32(b[:])
 }
 
-// ask interrupts the program, which then stands still, and returns what PHP says.
-func (p *program) ask(t *testing.T) string {
+// run lets the program run for as long as it takes to look at it n times.
+func (p *program) run(t *testing.T, n int) {
 	t.Helper()
-	if err := syscall.Kill(p.PID, interrupts); err != nil {
-		t.Fatal(err)
+	for range n {
+		os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID)) // it may have ended
 	}
-	gdbtest.Await(t, "PHP says what is called", func() bool {
-		if states := p.States(t); states == "" || states[0] == 'Z' {
-			t.Fatal("PHP has ended")
-		}
-		return p.number(t, writtenAt) != p.number(t, readAt)
-	})
+}
+
+// ask interrupts the program, which then stands still, and returns what PHP says.
+// ok is false if the program has ended.
+func (p *program) ask(t *testing.T) (said string, ok bool) {
+	t.Helper()
+	syscall.Kill(p.PID, interrupts)
+	ended := func() bool {
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
+		return err != nil || bytes.Contains(state, []byte(") Z "))
+	}
+	gdbtest.Await(t, "PHP says what is called", func() bool { return p.number(t, writtenAt) != p.number(t, readAt) || ended() })
+	if ended() {
+		return "", false
+	}
 	text := make([]byte, p.number(t, lengthAt))
 	if _, err := p.said.ReadAt(text, textAt); err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return string(text), true
 }
 
 // goOn lets the program go on.
@@ -210,6 +227,8 @@ func parseOracle(t *testing.T, text string) (frames []expected) {
 // tally counts what was compared.
 type tally struct {
 	Stops, Frames, Guesses int
+	// Ended counts how often PHP has crashed when it was asked.
+	Ended int
 	// More are functions of C that PHP leaves out of its traces, if no instruction for calls has
 	// called them.
 	More int
@@ -273,7 +292,7 @@ func same(got *language.Placed, want *expected) bool {
 		return false
 	case want.unknown:
 		return true
-	case got.File != want.file:
+	case got.File != want.file && utf8.ValidString(want.file): // else it is freed already, as of an eval that is over
 		return false
 	}
 	for _, line := range want.lines {

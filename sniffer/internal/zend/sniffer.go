@@ -17,6 +17,7 @@ type Sniffer struct {
 func (*Sniffer) Name() string { return "zend" }
 
 const (
+	unshared  = frame.Answer("PC is in memory that processes do not share")
 	inFile    = frame.Answer("PC is in a file's code")
 	noEngine  = frame.Answer("the process has no PHP")
 	noRow     = frame.Answer("PHP's execute_ex has no row that the code at PC could share")
@@ -25,7 +26,10 @@ const (
 
 // Sniff implements [frame.Sniffer].
 func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	if q.Module != nil {
+	switch {
+	case q.Module == nil && q.Modules.IsCode(q.AddressInBlock):
+		return trad.Row{}, unshared // another compiler's, such as PCRE's
+	case q.Module != nil:
 		if _, _, err := q.Module.PeekImage(); err == nil {
 			return trad.Row{}, inFile
 		}
