@@ -111,6 +111,9 @@ func (c *chain) delegating(outermost uint64) {
 		if record == 0 || record == running || !c.OK() {
 			break
 		}
+		if c.runsGenerator(at) {
+			break // it is the innermost one, and is just ending
+		}
 		one, _ := c.call(record)
 		if one.function == nil {
 			break
@@ -119,12 +122,14 @@ func (c *chain) delegating(outermost uint64) {
 		list = append(list, one)
 		at = c.Pointer(at + c.layout.at[generatorParent])
 	}
-	if running == 0 && len(list) > 1 {
-		list = list[:len(list)-1] // it has just ended
-	}
 	for i := len(list) - 1; i >= 0; i-- {
 		c.calls = append(c.calls, list[i])
 	}
+}
+
+// runsGenerator reports whether a generator is marked as running.
+func (c *chain) runsGenerator(at uint64) bool {
+	return c.Uint(at+c.layout.at[generatorFlags], 1)&c.layout.at[generatorRunning] != 0
 }
 
 // frame writes a call as a frame. caller is the next call outward, nil if there is none. opline is

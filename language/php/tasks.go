@@ -108,7 +108,7 @@ func (c *chain) fiber(t *language.Task) bool {
 // generator reads a generator, and reports whether it waits.
 func (c *chain) generator(t *language.Task, awaited map[uint64][]uint64) bool {
 	record := c.Pointer(t.ID + c.layout.at[generatorCall])
-	if record == 0 || c.Uint(t.ID+c.layout.at[generatorFlags], 1)&c.layout.at[generatorRunning] != 0 {
+	if record == 0 || c.runsGenerator(t.ID) {
 		return false // it is over, or on a stack
 	}
 	one, _ := c.call(record)
