@@ -111,7 +111,7 @@ func (c *chain) delegating(outermost uint64) {
 		if record == 0 || record == running || !c.OK() {
 			break
 		}
-		if c.runsGenerator(at) {
+		if running == 0 && c.runsGenerator(at) {
 			break // it is the innermost one, and is just ending
 		}
 		one, _ := c.call(record)
