@@ -68,7 +68,7 @@ ALL_PACKAGES := $(PACKAGES) gdb-multiarch qemu-user debian-archive-keyring gcc-a
 ALL_DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 ALL_TOOLS    += php php-config
-ALL_PACKAGES += php-cli php-dev
+ALL_PACKAGES += php-cli php-dev php-fpm
 ALL_TOOLS    += /usr/share/doc/ruby-dev/copyright
 ALL_PACKAGES += ruby-dev
 ALL_TOOLS    += perl /usr/share/doc/libperl-dev/copyright

@@ -51,6 +51,7 @@ func TestStops(t *testing.T) {
 				}
 				thread := languagetest.Attach(t, p.PID, php.Decorator{}, nil)[p.PID]
 				seen.compare(t, thread, parseOracle(t, text))
+				seen.exception(t, thread, text)
 				if t.Failed() {
 					for _, f := range thread.Stack.Frames {
 						start, _ := f.Function()
@@ -182,6 +183,9 @@ func parseOracle(t *testing.T, text string) (frames []expected) {
 	first, frameless := true, false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "exception ") {
+			continue
+		}
 		if line == "frameless" {
 			frameless = true
 			continue
@@ -234,6 +238,8 @@ type tally struct {
 	More int
 	// Cut counts where PHP's own trace ends too early.
 	Cut int
+	// Exceptions counts the moments in which there was one.
+	Exceptions int
 	// Made counts physical frames of compiled code.
 	Made int
 	// Register counts where the line by the register is not the one in memory.
@@ -283,6 +289,24 @@ func (n *tally) compare(t *testing.T, thread *languagetest.Thread, want []expect
 			t.Errorf("they differ from here on:\n%s\nPHP says:\n%+v", list(got), want)
 			return
 		}
+	}
+}
+
+// exception compares the exception in flight.
+func (n *tally) exception(t *testing.T, thread *languagetest.Thread, text string) {
+	t.Helper()
+	want, got := "", ""
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "exception "); ok {
+			want = strings.TrimSpace(rest)
+			n.Exceptions++
+		}
+	}
+	if thread.Said != nil {
+		got = thread.Said.Threads[0].Exception
+	}
+	if got != want {
+		t.Errorf("the exception %q, PHP says %q", got, want)
 	}
 }
 

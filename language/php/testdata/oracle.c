@@ -98,6 +98,10 @@ static void answer(int signal, siginfo_t *info, void *context)
 				saved = EG(opline_before_exception);
 			add("innermost %d %d %s\n", line(&current->func->op_array, saved), line(&current->func->op_array, in.op), ZSTR_VAL(current->func->op_array.filename));
 		}
+		if (EG(exception)) {
+			zval room, *message = zend_read_property_ex(zend_get_exception_base(EG(exception)), EG(exception), ZSTR_KNOWN(ZEND_STR_MESSAGE), 1, &room);
+			add("exception %s: %s\n", ZSTR_VAL(EG(exception)->ce->name), Z_TYPE_P(message) == IS_STRING ? Z_STRVAL_P(message) : "");
+		}
 		zend_fetch_debug_backtrace(&trace, 0, DEBUG_BACKTRACE_IGNORE_ARGS, 0);
 		ZEND_HASH_FOREACH_VAL(Z_ARRVAL(trace), entry) {
 			zval *at = zend_hash_str_find(Z_ARRVAL_P(entry), "line", 4);
