@@ -88,8 +88,8 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// request writes a request of FastCGI (https://fastcgi-archives.github.io/FastCGI_Specification.html,
-// section 3.3).
+// request writes a request as FastCGI's specification has it
+// (https://fastcgi-archives.github.io/FastCGI_Specification.html, section 3.3).
 func request(parameters map[string]string) (b []byte) {
 	record := func(kind byte, content []byte) {
 		b = append(b, 1, kind, 0, 1)
