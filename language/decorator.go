@@ -3,6 +3,7 @@ package language
 import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -23,6 +24,14 @@ type Chooser interface {
 	Wants(m *target.Module) bool
 }
 
+// TasksAlone is a [Decorator] whose run times are [Tasker]s and have no frames on stacks: those are
+// in the code's own debug information. It is asked about modules of any size, when tasks are wanted
+// and not else.
+type TasksAlone interface {
+	Decorator
+	TasksAlone()
+}
+
 // OnStack is a [Decorator] whose frames are on the stack itself. What else it reads are names,
 // lines and tables, which stay for as long as the code does. So it can say what a copy of a stack
 // is when the thread has run on ([Stack.Later]).
@@ -36,6 +45,11 @@ type Process struct {
 	Arch    *arch.Arch
 	Memory  target.Memory // for what does not change while the process runs, such as tables and code
 	Modules *target.Modules
+	// Symbols reads the debug information of the modules. It is nil where there is none to ask, and
+	// may be slow when it is called first: files may be fetched.
+	Symbols func() *symbol.Symbolizer
+	// Threads lists the threads. It is nil where nobody knows them.
+	Threads func() ([]target.Thread, error)
 }
 
 // Runtime is one run time of a language in a process: an interpreter, a virtual machine. Several

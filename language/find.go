@@ -20,6 +20,9 @@ const mostRuntimes = 64
 func Find(p *Process, list []Decorator) (runtimes []Named, err error) {
 	var wrong []error
 	for _, d := range list {
+		if _, is := d.(TasksAlone); is && p.Symbols == nil {
+			continue
+		}
 		for _, m := range p.Modules.All() {
 			if !wants(d, m) {
 				continue
@@ -44,8 +47,11 @@ func Find(p *Process, list []Decorator) (runtimes []Named, err error) {
 
 // wants reports whether a decorator is to look at a module.
 func wants(d Decorator, m *target.Module) bool {
-	if c, ok := d.(Chooser); ok {
-		return c.Wants(m)
+	switch d := d.(type) {
+	case Chooser:
+		return d.Wants(m)
+	case TasksAlone:
+		return true
 	}
 	return m.Hi()-m.Lo() >= leastRuntime
 }

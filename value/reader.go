@@ -42,8 +42,15 @@ type Reader struct {
 
 // NewReader returns a Reader of a target's process. Package value/printers has the usual printers.
 func NewReader(t target.Target, symbols *symbol.Symbolizer, printers Printers) *Reader {
+	r := NewTypes(t.Arch(), t.Modules(), t.Memory(), symbols)
+	r.Printers = printers
+	return r
+}
+
+// NewTypes returns a Reader that is asked for types, and knows no target.
+func NewTypes(a *arch.Arch, modules *target.Modules, memory target.Memory, symbols *symbol.Symbolizer) *Reader {
 	return &Reader{
-		Symbols: symbols, Printers: printers, Modules: t.Modules(), Arch: t.Arch(), Memory: t.Memory(),
+		Symbols: symbols, Modules: modules, Arch: a, Memory: memory,
 		types: make(map[symbol.Ref]*Type), partial: make(map[symbol.Ref]string), scopes: make(map[uint64]*scopes),
 	}
 }

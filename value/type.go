@@ -107,6 +107,16 @@ type Field struct {
 	entry           *symbol.Entry
 }
 
+// Declared returns where the source declares the member: the file, as the compiler recorded it, and
+// the line, from 1 on; 0 if that is not known. Of a variant of a coroutine of Rust it is the place
+// at which the coroutine waits.
+func (f *Field) Declared() (file string, line int) {
+	if f.entry == nil {
+		return "", 0
+	}
+	return f.entry.Declared()
+}
+
 // Enumerator is one value of an enumeration.
 type Enumerator struct {
 	Name  string // with its scope, as GDB has it
@@ -343,4 +353,12 @@ func (t *Type) ByteOrder() binary.ByteOrder {
 		return s.Order
 	}
 	return t.r.order()
+}
+
+// Ref refers to the entry that describes the type; the zero Ref for a type that is in no file.
+func (t *Type) Ref() symbol.Ref {
+	if t.entry == nil {
+		return symbol.Ref{}
+	}
+	return t.entry.Ref
 }

@@ -15,6 +15,13 @@ func (r *Reader) typeOf(e *symbol.Entry) *Type {
 	return r.typeFrom(e, e.Reference(dwarf.AttrType))
 }
 
+// TypeAt returns the type that the entry at ref describes; of kind [Unknown] if it describes none.
+func (r *Reader) TypeAt(ref symbol.Ref) *Type { return r.typeAt(ref) }
+
+// TypeOf returns the type that the entry of a variable, a parameter or a member has; [Void] if it
+// has none.
+func (r *Reader) TypeOf(e *symbol.Entry) *Type { return r.typeOf(e) }
+
 // typeAt returns the type of an entry.
 func (r *Reader) typeAt(ref symbol.Ref) *Type { return r.typeFrom(nil, ref) }
 

@@ -203,3 +203,43 @@ func (v *Value) VariantFields() (list []Field, known bool) {
 	}
 	return a.fields, true
 }
+
+// VariantCase is one variant of a type, with what the discriminant has if a value has the variant.
+type VariantCase struct {
+	// Labels are the values of the discriminant, each from the first to the last, as unsigned
+	// numbers of its size. There are none for the variant of all other values.
+	Labels [][2]uint64
+	Fields []Field
+}
+
+// VariantCases returns the variants of a type with their discriminant, for who reads many values of
+// it. discriminant is nil if there is but one variant, which has no labels. ok is false if the type
+// has no variants, or its discriminant has more than 64 bits.
+func (t *Type) VariantCases() (discriminant *Field, cases []VariantCase, ok bool) {
+	p := t.read().variant
+	if p == nil || len(p.variants) == 0 {
+		return nil, nil, false
+	}
+	size := uint64(8)
+	if p.discriminant != nil {
+		if size, ok = p.discriminant.Type.SizeOf(); !ok || size == 0 || size > 8 {
+			return nil, nil, false
+		}
+	}
+	mask := ^uint64(0) >> (64 - 8*size)
+	unsigned := func(n *big.Int) uint64 {
+		if n.Sign() < 0 {
+			return uint64(n.Int64()) & mask
+		}
+		return n.Uint64() & mask
+	}
+	for i := range p.variants {
+		v := &p.variants[i]
+		c := VariantCase{Fields: v.fields}
+		for _, l := range v.labels {
+			c.Labels = append(c.Labels, [2]uint64{unsigned(l.first), unsigned(l.last)})
+		}
+		cases = append(cases, c)
+	}
+	return p.discriminant, cases, true
+}

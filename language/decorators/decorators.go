@@ -3,6 +3,7 @@ package decorators
 
 import (
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/async/rust"
 	"github.com/sfwalk/sfwalk/language/java"
 	"github.com/sfwalk/sfwalk/language/perl"
 	"github.com/sfwalk/sfwalk/language/php"
@@ -13,5 +14,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/decorators"
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -25,6 +26,7 @@ type languages struct {
 	failed   []string // why run times cannot be read
 	saved    bool     // the process is a snapshot, which has what they said
 	savedOf  []language.Named
+	symbols  *symbol.Symbolizer // of tasks; nil if none was made
 
 	mu     sync.Mutex
 	warned []string                // about single stacks
@@ -49,7 +51,18 @@ func newLanguages(s Source, flags *Flags, tasks bool) *languages {
 		return l
 	}
 	var err error
-	l.runtimes, err = language.Find(&language.Process{Arch: s.Arch(), Memory: s.Memory(), Modules: s.Modules()}, list)
+	p := &language.Process{Arch: s.Arch(), Memory: s.Memory(), Modules: s.Modules()}
+	if tasks {
+		p.Symbols = sync.OnceValue(func() *symbol.Symbolizer {
+			symbols := SymbolizerOf(s, flags)
+			if sharedBy(s) == nil {
+				l.symbols = symbols
+			}
+			return symbols
+		})
+		p.Threads = s.Threads
+	}
+	l.runtimes, err = language.Find(p, list)
 	if err != nil {
 		l.failed = strings.Split(err.Error(), "\n")
 	}
@@ -63,6 +76,13 @@ func (f *Flags) DecoratorsOf(p hosts.Process) []language.Decorator {
 		list = f.Decorators
 	}
 	return append(list[:len(list):len(list)], f.Plugins.Decorators(p)...)
+}
+
+// close ends the use of the run times.
+func (l *languages) close() {
+	if l.symbols != nil {
+		l.symbols.Close()
+	}
 }
 
 // any reports whether the process has run times of languages. A nil *languages has none.

@@ -23,7 +23,7 @@ func SymbolizerOf(s Source, flags *Flags) *symbol.Symbolizer {
 	FetchDebugFilesOf(s, flags)
 	symbols := sharedBy(s)
 	if symbols == nil {
-		symbols = ownSymbolizer(s, flags, flags.Values.Any())
+		symbols = ownSymbolizer(s, flags, flags.Values.Any() || flags.Sum.Tasks)
 	}
 	s.Modules().DebugFile = symbols.DebugFile
 	return symbols

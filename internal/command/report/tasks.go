@@ -110,6 +110,7 @@ func taskLists(s Source, flags *Flags) (lists []language.TaskList, warnings []st
 		return lists, nil, err
 	}
 	found := newLanguages(s, flags, true)
+	defer found.close()
 	var taskers []language.Tasker
 	for _, r := range found.runtimes {
 		if t, ok := r.Runtime.(language.Tasker); ok {

@@ -1,0 +1,80 @@
+package rust
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/internal/threadlocal"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/value"
+)
+
+// Decorator finds programs of Rust that have a run time for async functions.
+type Decorator struct{}
+
+// Name implements [language.Decorator].
+func (Decorator) Name() string { return "rust" }
+
+// TasksAlone implements [language.TasksAlone].
+func (Decorator) TasksAlone() {}
+
+// Find implements [language.Decorator].
+func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime, error) {
+	im, _, err := m.PeekImage()
+	if err != nil || im == nil || p.Arch.PtrSize != 8 || p.Threads == nil {
+		return nil, nil
+	}
+	if comment := im.ELF().Section(".comment"); comment != nil { // which strip leaves, and Debian takes away
+		if text, err := im.SectionData(comment); err == nil && !strings.Contains(string(text), "rustc ") {
+			return nil, nil
+		}
+	}
+	symbols := p.Symbols()
+	r := &program{
+		arch: p.Arch, module: m, threads: p.Threads, symbols: symbols, modules: p.Modules,
+		shapes: map[*value.Type]*shape{}, codes: map[uint64]code{}, tables: map[uint64]*value.Type{},
+		layouts: map[*value.Type]*layout{}, cells: map[uint64]*cell{}, sought: mostSought,
+	}
+	r.types = value.NewTypes(p.Arch, p.Modules, p.Memory, symbols)
+	switch found, err := r.findContext(); {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, nil
+	}
+	return []language.Runtime{r}, nil
+}
+
+// program is a module that has tokio in it.
+type program struct {
+	arch    *arch.Arch
+	module  *target.Module
+	modules *target.Modules
+	threads func() ([]target.Thread, error)
+	symbols *symbol.Symbolizer
+
+	context context
+	storage *threadlocal.Finder
+
+	mu     sync.Mutex // for what follows
+	types  *value.Reader
+	shapes map[*value.Type]*shape
+	codes  map[uint64]code        // by entry
+	tables map[uint64]*value.Type // the types of futures by their tables of methods; nil for unknown ones
+	pages  pages.Spare
+
+	numbered uint32 // shapes that have a number
+	sought   int    // how many entries may still be looked through for names
+	layouts  map[*value.Type]*layout
+	cells    map[uint64]*cell // by the function that polls; nil for functions that are not tokio's
+}
+
+// Decorate implements [language.Runtime]: the frames of Rust are the physical ones.
+func (r *program) Decorate(*language.Stack) (*language.Decoration, error) { return nil, nil }
+
+var errNoTypes = errors.New("its debug information has tokio, but no types: build with debug = 2 (or \"full\") in Cargo's profile")

@@ -1,0 +1,339 @@
+package rust
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/value"
+)
+
+// shape is how the type of a future lies in memory, as far as that leads to what it waits for. It
+// is worked out once for each type: thousands of tasks have the same.
+type shape struct {
+	id   uint32
+	name string // as it is shown
+
+	way  way
+	to   *value.Type // of a pointer: what it points to
+	list listed      // of a set of futures
+
+	typ     *value.Type // of an async function
+	machine *machine
+	parts   []part  // of another future, and of what futures are wrapped in
+	choice  *choice // the same, by which variant it has
+	lock    uint64  // offset of the pointer to what it waits for; see waitsFor
+}
+
+// way is how a shape leads on.
+type way uint8
+
+const (
+	byParts    way = iota
+	byMachine      // an async function
+	byPointer      // a pointer, also a Box
+	byTable        // a pointer to "dyn Future": the pointer, and the one to the table of methods
+	byTask         // a JoinHandle: a pointer to a task of tokio's
+	byLocalSet     // a LocalSet of tokio's, which has tasks of its own
+	byList         // a set of futures
+	byLock         // it waits for a permit of a semaphore
+)
+
+// part is a part of an object.
+type part struct {
+	offset uint64
+	of     *shape
+}
+
+// choice are the parts of each variant of an enumeration.
+type choice struct {
+	offset uint64 // of the discriminant
+	size   int    // of it; 0 if there is but one variant
+	cases  []variant
+}
+
+type variant struct {
+	labels [][2]uint64
+	parts  []part
+}
+
+// has reports whether the variant is there with a discriminant. A variant without labels is there
+// with all other ones.
+func (v *variant) has(n uint64) bool {
+	for _, l := range v.labels {
+		if l[0] <= n && n <= l[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// pick returns the variant of a discriminant; nil if there is none.
+func (c *choice) pick(n uint64) (other *variant) {
+	for i := range c.cases {
+		v := &c.cases[i]
+		if len(v.labels) == 0 {
+			other = v
+		} else if v.has(n) {
+			return v
+		}
+	}
+	return other
+}
+
+// machine is an async function, or block: it is suspended at one place.
+type machine struct {
+	offset uint64 // of the number of the state
+	size   int
+	states []state
+}
+
+type state struct {
+	number  uint64
+	name    string // "Suspend0", "Unresumed", "Returned", "Panicked"
+	file    string
+	line    int
+	awaitee part // nil shape if it waits for nothing that is known
+	typ     *value.Type
+}
+
+func (m *machine) state(n uint64) *state {
+	for i := range m.states {
+		if m.states[i].number == n {
+			return &m.states[i]
+		}
+	}
+	return nil
+}
+
+// Bounds of what is worked out.
+const (
+	mostShapes = 1 << 16
+	mostStates = 1 << 12
+	mostNested = 16 // of types within each other
+)
+
+// shapeOf returns the shape of a type.
+func (r *program) shapeOf(t *value.Type) *shape {
+	t = t.Strip()
+	if s := r.shapes[t]; s != nil {
+		return s
+	}
+	if len(r.shapes) >= mostShapes {
+		clear(r.shapes)
+	}
+	n := mostParts
+	s := r.newShape(t, mostNested, &n)
+	if s == nil {
+		s = &shape{name: shown(t)}
+	}
+	if s.id == 0 {
+		r.numbered++
+		s.id = r.numbered
+	}
+	r.shapes[t] = s
+	return s
+}
+
+// newShape works out a shape; nil if it leads to nothing.
+func (r *program) newShape(t *value.Type, nested int, left *int) *shape {
+	t = t.Strip()
+	if *left--; *left < 0 || nested < 0 {
+		return nil
+	}
+	if s := r.shapes[t]; s != nil {
+		if s.way == byParts && len(s.parts) == 0 && s.choice == nil {
+			return nil
+		}
+		return s
+	}
+	switch {
+	case t.Kind == value.Pointer:
+		if strings.HasPrefix(t.Name, "&mut ") || strings.HasPrefix(t.Name, "alloc::boxed::Box<") {
+			return &shape{way: byPointer, to: t.Elem().Strip()}
+		}
+		return nil
+	case t.Kind != value.Struct:
+		return nil
+	case isMachine(t):
+		return r.machineOf(t)
+	case strings.Contains(t.Name, "dyn core::future::future::Future<"):
+		if _, ok := member(t, "vtable"); ok && len(t.Fields()) == 2 {
+			return &shape{way: byTable}
+		}
+	}
+	name := plain(t.FullName())
+	if s := r.known(t, name); s != nil {
+		return s
+	}
+	s := &shape{name: shown(t)}
+	s.parts = r.partsOf(t.Fields(), nested, left)
+	if d, cases, ok := t.VariantCases(); ok {
+		c := &choice{}
+		if d != nil {
+			size, _ := d.Type.SizeOf()
+			c.offset, c.size = uint64(d.Offset), int(size)
+		}
+		some := false
+		for _, v := range cases {
+			parts := r.partsOf(v.Fields, nested, left)
+			some = some || len(parts) > 0
+			c.cases = append(c.cases, variant{v.Labels, parts})
+		}
+		if some {
+			s.choice = c
+		}
+	}
+	if len(s.parts) == 0 && s.choice == nil {
+		return nil
+	}
+	return s
+}
+
+func (r *program) partsOf(fields []value.Field, nested int, left *int) (list []part) {
+	for i := range fields {
+		f := &fields[i]
+		if f.Static || f.Offset < 0 {
+			continue
+		}
+		if s := r.newShape(f.Type, nested-1, left); s != nil {
+			list = append(list, part{uint64(f.Offset), s})
+		}
+	}
+	return list
+}
+
+// isMachine reports whether a type is an async function's or block's. rustc calls it coroutine, and
+// called it generator before.
+func isMachine(t *value.Type) bool {
+	name := t.Name
+	for _, of := range [...]string{"{async_fn_env#", "{async_block_env#", "{async_closure_env#", "{coroutine_env#", "{generator_env#"} {
+		if strings.HasPrefix(name, of) {
+			return t.HasVariants()
+		}
+	}
+	return false
+}
+
+func (r *program) machineOf(t *value.Type) *shape {
+	d, cases, ok := t.VariantCases()
+	if !ok {
+		return nil
+	}
+	m := &machine{}
+	if d != nil {
+		size, _ := d.Type.SizeOf()
+		m.offset, m.size = uint64(d.Offset), int(size)
+	}
+	for i := range cases[:min(len(cases), mostStates)] {
+		c := &cases[i]
+		if len(c.Fields) == 0 {
+			continue
+		}
+		f := &c.Fields[0]
+		x := state{name: f.Type.Strip().Name}
+		if len(c.Labels) > 0 {
+			x.number = c.Labels[0][0]
+		}
+		x.file, x.line = f.Declared()
+		of := f.Type.Strip().Fields()
+		for j := range of {
+			if of[j].Name == "__awaitee" {
+				x.awaitee.offset = uint64(f.Offset + of[j].Offset)
+				x.typ = of[j].Type.Strip()
+			}
+		}
+		m.states = append(m.states, x)
+	}
+	r.numbered++
+	s := &shape{id: r.numbered, name: r.functionName(t), way: byMachine, typ: t, machine: m}
+	r.shapes[t] = s
+	return s
+}
+
+// wrapping are types that are no futures of their own, by their names without generic arguments.
+var wrapping = map[string]bool{
+	"core::pin::Pin": true, "core::option::Option": true, "core::cell::UnsafeCell": true,
+	"core::mem::manually_drop::ManuallyDrop": true, "core::mem::maybe_uninit::MaybeUninit": true,
+}
+
+// shown returns the name of a type that is shown for a future which is no async function; "" for
+// what is only around one.
+func shown(t *value.Type) string {
+	name := plain(t.FullName())
+	if wrapping[name] || strings.HasPrefix(name, "(") {
+		return ""
+	}
+	return name
+}
+
+// functionName returns the name of an async function or block by its type's:
+// "server::handle::{async_fn_env#0}" is of server::handle.
+func (r *program) functionName(t *value.Type) string {
+	full := t.FullName()
+	scope := strings.TrimSuffix(full[:len(full)-len(t.Name)], "::")
+	own := plain(t.Name)
+	kind, number, _ := strings.Cut(own, "_env#")
+	if strings.Contains(scope, "{impl#") { // the entry of its code has the type's name
+		if name := r.linkedName(t, strings.Replace(t.Name, "_env#", "#", 1), scope+"::"); name != "" {
+			scope = method(name)
+		}
+	}
+	if kind == "{async_fn" {
+		return plain(scope)
+	}
+	return plain(scope) + "::" + kind + "#" + number
+}
+
+// mostSought bounds the entries that are looked through for names.
+const mostSought = 1 << 25
+
+// linkedName returns the name of a function by its linker's name: without what the compiler calls
+// the async function's body. "" if it is not known.
+func (r *program) linkedName(near *value.Type, name, scope string) string {
+	s := symbol.Search{Name: name, Work: &r.sought}
+	hits, err := s.InUnit(r.symbols, near.Ref())
+	if err != nil {
+		return ""
+	}
+	for _, h := range hits {
+		if h.Scope != scope {
+			continue
+		}
+		e, err := r.symbols.Entry(h.Ref)
+		if err != nil {
+			continue
+		}
+		for _, e := range r.origins(e) {
+			if linkage := e.Text(dwarf.AttrLinkageName); linkage != "" {
+				text := symbol.Demangle(linkage)
+				for _, body := range [...]string{"::{{closure}}", "::{closure#0}"} {
+					if name, ok := strings.CutSuffix(text, body); ok {
+						return name
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// method returns the name of a trait's method without the trait: "a::B::c" of "<a::B as d::E>::c".
+func method(name string) string {
+	if !strings.HasPrefix(name, "<") {
+		return name
+	}
+	depth := 0
+	for i := range len(name) {
+		switch name[i] {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				of, _, _ := strings.Cut(name[1:i], " as ")
+				return of + name[i+1:]
+			}
+		}
+	}
+	return name
+}

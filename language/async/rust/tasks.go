@@ -1,0 +1,305 @@
+package rust
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/structs"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/value"
+)
+
+// Bounds of the tasks of one process.
+const (
+	mostTasks   = 1 << 20
+	mostFrames  = 1 << 20 // of all tasks; equal stacks count once
+	mostDeep    = 1 << 10 // futures that wait for each other
+	mostShards  = 1 << 16
+	mostLists   = 1 << 10 // schedulers and LocalSets
+	mostListed  = 1 << 16 // futures of one set
+	mostThreads = 1 << 16
+	mostSteps   = 1 << 24 // from one future to another, in all
+)
+
+// tasks are the tasks of a process, as they are found.
+type tasks struct {
+	*program
+	*structs.Reader
+
+	known    map[uint64]int // by the address of the header: their places in list
+	wait     []uint64       // headers of tasks to which handles lead
+	branches []branch       // what tasks wait for, as far as it is not listed yet
+	lists    []uint64       // handles and LocalSets whose tasks are listed
+	seen     map[uint64]bool
+	list     []language.Task
+	awaited  map[uint64][]uint64 // the IDs of the tasks that wait for each
+	runs     map[uint64]int      // by number: the thread that runs the task
+	header   *value.Type         // of all tasks
+	stacks   map[string][]language.Frame
+	frames   int
+	steps    int
+	spots    []spot
+	key      []byte
+	err      error
+}
+
+// Tasks implements [language.Tasker].
+func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &tasks{
+		program: r, Reader: structs.New(r.arch, m, &r.pages), known: map[uint64]int{}, seen: map[uint64]bool{},
+		awaited: map[uint64][]uint64{}, runs: map[uint64]int{}, stacks: map[string][]language.Frame{},
+	}
+	defer t.Free()
+	r.types.Memory = m
+	threads, err := r.threads()
+	if err != nil {
+		return nil, err
+	}
+	for _, th := range threads[:min(len(threads), mostThreads)] {
+		t.thread(th)
+	}
+	for len(t.wait)+len(t.branches) > 0 {
+		if n := len(t.branches); n > 0 {
+			b := t.branches[n-1]
+			t.branches = t.branches[:n-1]
+			t.branch(b.of, b.found)
+			continue
+		}
+		at := t.wait[len(t.wait)-1]
+		t.wait = t.wait[:len(t.wait)-1]
+		t.add(at)
+	}
+	for i := range t.list {
+		x := &t.list[i]
+		if id, ok := t.runs[x.Number]; ok && x.State == "running" {
+			x.Thread = id
+		}
+		x.AwaitedBy = append(x.AwaitedBy, t.awaited[x.ID]...)
+	}
+	slices.SortStableFunc(t.list, func(a, b language.Task) int { return cmp.Compare(a.Number, b.Number) })
+	return t.list, t.err
+}
+
+// fail notes why the list is not whole.
+func (t *tasks) fail(format string, args ...any) {
+	if t.err == nil {
+		t.err = fmt.Errorf(format, args...)
+	}
+}
+
+// thread looks for the scheduler that a thread belongs to.
+func (t *tasks) thread(th target.Thread) {
+	tp, ok := threadPointer(t.arch, th)
+	if !ok {
+		return
+	}
+	storage, err := t.types.ThreadStorage(t.module, tp)
+	if err != nil {
+		return // the thread has never used it
+	}
+	at := storage + t.context.storage
+	if c := &t.context; c.task.typ != nil {
+		if id := t.Uint(at+c.task.offset, 8); id != 0 {
+			t.runs[id] = th.ID()
+		}
+	}
+	h, n := &t.context.handle, uint64(0)
+	if h.size > 0 {
+		n = t.Uint(at+h.offset, h.size)
+	}
+	if t.Err() != nil {
+		return
+	}
+	for i := range h.kinds {
+		if k := &h.kinds[i]; h.size == 0 || k.has(n) {
+			t.owner(t.Pointer(at+k.offset), k.typ)
+		}
+	}
+}
+
+// owner lists the tasks of a scheduler, or of a LocalSet, that is at an address.
+func (t *tasks) owner(at uint64, typ *value.Type) {
+	if t.Err() != nil || at == 0 || slices.Contains(t.lists, at) {
+		return
+	}
+	if len(t.lists) == mostLists {
+		t.fail("there are more than %d schedulers", mostLists)
+		return
+	}
+	t.lists = append(t.lists, at)
+	o, ok := ownedBy(typ)
+	if !ok {
+		t.fail("the type %s has no list of tasks that is known", plain(typ.FullName()))
+		return
+	}
+	t.header = o.header
+	for _, head := range o.heads {
+		t.follow(t.Pointer(at + head))
+	}
+	if s := o.shards; s != nil {
+		data, n := t.Pointer(at+s.data), t.Uint(at+s.count, 8)
+		if n > mostShards {
+			t.fail("the scheduler at %#x has %d lists of tasks", at, n)
+			n = 0
+		}
+		for i := range n {
+			t.follow(t.Pointer(data + i*s.size + s.head))
+		}
+	}
+	if err := t.Err(); err != nil {
+		t.fail("the scheduler at %#x: %w", at, err)
+	}
+}
+
+// follow adds the tasks of a list from the first one on.
+func (t *tasks) follow(at uint64) {
+	if err := t.Err(); err != nil {
+		t.fail("a list of tasks: %w", err)
+		return
+	}
+	for first := at; at != 0; {
+		if _, known := t.known[at]; known && at != first {
+			t.fail("a list of tasks leads back to %#x", at)
+			return
+		}
+		next, ok := t.add(at)
+		if !ok {
+			return
+		}
+		at = next
+	}
+}
+
+var errNoTask = errors.New("it is no task of tokio's")
+
+// add adds the task at an address, and returns the next one in its list.
+func (t *tasks) add(at uint64) (next uint64, ok bool) {
+	if t.header == nil {
+		return 0, false
+	}
+	l := t.layoutOf(t.header)
+	if l == nil {
+		t.fail("the layout of tokio's tasks is not known")
+		return 0, false
+	}
+	table := t.Pointer(at + l.table)
+	c, is := t.cellOf(t.Pointer(table + l.poll))
+	if err := t.Err(); err != nil || !is {
+		t.fail("the task at %#x: %w", at, cmp.Or(err, errNoTask))
+		return 0, false
+	}
+	next = t.Pointer(at + t.Uint(table+l.trailer, 8) + t.context.link)
+	if err := t.Err(); err != nil {
+		t.fail("the task at %#x: %w", at, err)
+		next = 0
+	}
+	if _, known := t.known[at]; known {
+		return next, true
+	}
+	if len(t.list) == mostTasks {
+		t.fail("there are more than %d tasks", mostTasks)
+		return 0, false
+	}
+	word := t.Uint(at+l.state, 8)
+	x := language.Task{ID: at, Kind: c.kind, State: stateOf(word)}
+	switch {
+	case l.hasID:
+		x.Number = t.Uint(at+t.Uint(table+l.id, 8), 8)
+	case c.hasID:
+		x.Number = t.Uint(at+c.id, 8)
+	}
+	if err := t.Err(); err != nil {
+		x.Early = err.Error()
+	}
+	i := len(t.list)
+	t.known[at] = i
+	t.list = append(t.list, x)
+	t.inside(i, at, c)
+	return next, true
+}
+
+// stateOf says what a task does, by the word of its state.
+func stateOf(word uint64) string {
+	switch {
+	case word&taskRunning != 0:
+		return "running"
+	case word&taskComplete != 0:
+		return "done"
+	case word&taskNotified != 0:
+		return "ready"
+	case word&taskCancelled != 0:
+		return "cancelled"
+	}
+	return "waiting"
+}
+
+// inside has the frames of a task: of its future and what that waits for.
+func (t *tasks) inside(i int, at uint64, c *cell) {
+	x := &t.list[i]
+	if c.unsupported != "" {
+		x.Early = c.unsupported
+		if c.name != "" {
+			x.Frames = []language.Frame{{Function: plain(c.name)}}
+		}
+		return
+	}
+	switch x.State {
+	case "done": // it has its result in the place of the future
+	case "running": // the future changes; its frames are on the stack of its thread
+		s := t.shapeOf(c.future)
+		x.Frames = []language.Frame{{Function: s.name, Kind: "running"}}
+	default:
+		t.chain(i, at+c.offset, c.future)
+	}
+}
+
+// spot is a future that is on the way to what a task waits for.
+type spot struct {
+	of    *shape
+	state *state // of an async function
+}
+
+// framesOf returns the frames of the futures on the way, the innermost first. Thousands of tasks
+// have the same.
+func (t *tasks) framesOf(spots []spot) []language.Frame {
+	t.key = t.key[:0]
+	for _, s := range spots {
+		t.key = binary.LittleEndian.AppendUint32(t.key, s.of.id)
+		n := ^uint64(0)
+		if s.state != nil {
+			n = s.state.number
+		}
+		t.key = binary.LittleEndian.AppendUint64(t.key, n)
+	}
+	if list, ok := t.stacks[string(t.key)]; ok {
+		return list
+	}
+	if t.frames += len(spots); t.frames > mostFrames {
+		t.fail("there are more than %d frames of tasks", mostFrames)
+		return nil
+	}
+	list := make([]language.Frame, 0, len(spots))
+	for _, s := range slices.Backward(spots) {
+		f := language.Frame{Function: s.of.name}
+		if s.state != nil {
+			f.File, f.Line = s.state.file, s.state.line
+			switch s.state.name {
+			case "Unresumed":
+				f.Kind = "not begun"
+			case "Returned":
+				f.Kind = "returned"
+			case "Panicked":
+				f.Kind = "panicked"
+			}
+		}
+		list = append(list, f)
+	}
+	t.stacks[string(t.key)] = list
+	return list
+}
