@@ -18,6 +18,12 @@ import (
 // and classes.
 type Search struct {
 	Name string // without namespaces
+	// Begins says that Name is the beginning of the names that are sought.
+	Begins bool
+	// Tag leaves entries of this tag; 0 leaves all.
+	Tag dwarf.Tag
+	// Most bounds the entries that are found; 0 is 256.
+	Most int
 	// File leaves only units of this source file, by its path or the end of that; "" leaves all.
 	File string
 	// Work is how many entries the search may still read. It bounds the time that a search in a
@@ -41,6 +47,8 @@ type Hit struct {
 
 // maxHits bounds the entries of one name that a search finds.
 const maxHits = 256
+
+func (x *Search) most() int { return cmp.Or(x.Most, maxHits) }
 
 // UnitOf returns the first entry of the unit that the entry at r is in.
 func (s *Symbolizer) UnitOf(r Ref) (first Ref) {
@@ -148,7 +156,7 @@ const maxImports = 8
 
 // unit searches a unit. Its entries have the part of r.
 func (x *Search) unit(d *debugInfo, u *unit, r Ref, depth int) error {
-	if x.done[u] || len(x.list) >= maxHits {
+	if x.done[u] || len(x.list) >= x.most() {
 		return nil
 	}
 	x.done[u] = true
@@ -268,12 +276,12 @@ func (w *searchWalk) walk() error {
 		} else if at.look {
 			if a.Tag == dwarf.TagImportedUnit {
 				w.imports = append(w.imports, to)
-			} else if a.Tag != dwarf.TagNamespace && w.is(name) && len(w.list) < maxHits {
+			} else if a.Tag != dwarf.TagNamespace && (w.Tag == 0 || w.Tag == a.Tag) && w.is(name) && len(w.list) < w.most() {
 				hit := Hit{Ref: w.ref, Tag: a.Tag, Scope: at.scope, Declared: declared, Of: at.of}
 				hit.off = off
 				w.list = append(w.list, hit)
 			}
-			if a.Tag == dwarf.TagVariable && located && name.Class == dwarfdata.ClassNone && len(w.list) < maxHits {
+			if a.Tag == dwarf.TagVariable && located && name.Class == dwarfdata.ClassNone && len(w.list) < w.most() {
 				if d, u, named, ok := w.origin(cmp.Or(declaration, abstract)); ok {
 					hit := Hit{Ref: w.ref, Tag: a.Tag, Scope: d.scopeAround(u, named)}
 					hit.off = off
@@ -325,7 +333,7 @@ func (w *searchWalk) is(v dwarfdata.Value) bool {
 	switch v.Class {
 	case dwarfdata.ClassText:
 		text, ok := bytes.CutPrefix(w.c.Data[off-w.c.Base:], []byte(w.Name))
-		return ok && len(text) > 0 && text[0] == 0
+		return ok && len(text) > 0 && (text[0] == 0 || w.Begins)
 	case dwarfdata.ClassStr:
 	case dwarfdata.ClassSupStr:
 		sup := w.d.supplement()
@@ -352,18 +360,21 @@ func (w *searchWalk) is(v dwarfdata.Value) bool {
 	}
 	places, ok := w.texts[s]
 	if !ok {
-		places = s.places(w.Name)
+		places = s.places(w.Name, w.Begins)
 		w.texts[s] = places
 	}
 	return places[off]
 }
 
-// places returns the offsets of a section of strings at which a string is: also where it is the end
-// of a longer one.
-func (s *section) places(text string) map[uint64]bool {
-	const step, most = 1 << 20, 1 << 12
+// places returns the offsets of a section of strings at which a string is, or begins: also where it
+// is the end of a longer one.
+func (s *section) places(text string, begins bool) map[uint64]bool {
+	const step, most = 1 << 20, 1 << 16
 	found := map[uint64]bool{}
 	want := append([]byte(text), 0)
+	if begins {
+		want = []byte(text)
+	}
 	for at := uint64(0); at < s.len(); at += step {
 		end := min(at+step+uint64(len(want))-1, s.len())
 		b, err := s.bytes(at, end)

@@ -38,7 +38,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	r := &program{
 		arch: p.Arch, module: m, threads: p.Threads, symbols: symbols, modules: p.Modules,
 		shapes: map[*value.Type]*shape{}, codes: map[uint64]code{}, tables: map[uint64]*value.Type{},
-		layouts: map[*value.Type]*layout{}, cells: map[uint64]*cell{}, sought: mostSought,
+		layouts: map[*value.Type]*layout{}, owners: map[*value.Type]*owned{}, cells: map[uint64]*cell{},
 	}
 	r.types = value.NewTypes(p.Arch, p.Modules, p.Memory, symbols)
 	switch found, err := r.findContext(); {
@@ -68,10 +68,11 @@ type program struct {
 	tables map[uint64]*value.Type // the types of futures by their tables of methods; nil for unknown ones
 	pages  pages.Spare
 
-	numbered uint32 // shapes that have a number
-	sought   int    // how many entries may still be looked through for names
+	numbered uint32                // shapes that have a number
+	bodies   map[string]symbol.Ref // of async functions, by their names; nil if they are not known yet
 	layouts  map[*value.Type]*layout
-	cells    map[uint64]*cell // by the function that polls; nil for functions that are not tokio's
+	owners   map[*value.Type]*owned // nil for types without a list of tasks
+	cells    map[uint64]*cell       // by the function that polls; nil for functions that are not tokio's
 }
 
 // Decorate implements [language.Runtime]: the frames of Rust are the physical ones.

@@ -1,10 +1,8 @@
 package rust
 
 import (
-	"debug/dwarf"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/value"
 )
 
@@ -263,77 +261,6 @@ func shown(t *value.Type) string {
 	name := plain(t.FullName())
 	if wrapping[name] || strings.HasPrefix(name, "(") {
 		return ""
-	}
-	return name
-}
-
-// functionName returns the name of an async function or block by its type's:
-// "server::handle::{async_fn_env#0}" is of server::handle.
-func (r *program) functionName(t *value.Type) string {
-	full := t.FullName()
-	scope := strings.TrimSuffix(full[:len(full)-len(t.Name)], "::")
-	own := plain(t.Name)
-	kind, number, _ := strings.Cut(own, "_env#")
-	if strings.Contains(scope, "{impl#") { // the entry of its code has the type's name
-		if name := r.linkedName(t, strings.Replace(t.Name, "_env#", "#", 1), scope+"::"); name != "" {
-			scope = method(name)
-		}
-	}
-	if kind == "{async_fn" {
-		return plain(scope)
-	}
-	return plain(scope) + "::" + kind + "#" + number
-}
-
-// mostSought bounds the entries that are looked through for names.
-const mostSought = 1 << 25
-
-// linkedName returns the name of a function by its linker's name: without what the compiler calls
-// the async function's body. "" if it is not known.
-func (r *program) linkedName(near *value.Type, name, scope string) string {
-	s := symbol.Search{Name: name, Work: &r.sought}
-	hits, err := s.InUnit(r.symbols, near.Ref())
-	if err != nil {
-		return ""
-	}
-	for _, h := range hits {
-		if h.Scope != scope {
-			continue
-		}
-		e, err := r.symbols.Entry(h.Ref)
-		if err != nil {
-			continue
-		}
-		for _, e := range r.origins(e) {
-			if linkage := e.Text(dwarf.AttrLinkageName); linkage != "" {
-				text := symbol.Demangle(linkage)
-				for _, body := range [...]string{"::{{closure}}", "::{closure#0}"} {
-					if name, ok := strings.CutSuffix(text, body); ok {
-						return name
-					}
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// method returns the name of a trait's method without the trait: "a::B::c" of "<a::B as d::E>::c".
-func method(name string) string {
-	if !strings.HasPrefix(name, "<") {
-		return name
-	}
-	depth := 0
-	for i := range len(name) {
-		switch name[i] {
-		case '<':
-			depth++
-		case '>':
-			if depth--; depth == 0 {
-				of, _, _ := strings.Cut(name[1:i], " as ")
-				return of + name[i+1:]
-			}
-		}
 	}
 	return name
 }

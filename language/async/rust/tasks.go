@@ -51,10 +51,7 @@ type tasks struct {
 func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := &tasks{
-		program: r, Reader: structs.New(r.arch, m, &r.pages), known: map[uint64]int{}, seen: map[uint64]bool{},
-		awaited: map[uint64][]uint64{}, runs: map[uint64]int{}, stacks: map[string][]language.Frame{},
-	}
+	t := r.newTasks(m)
 	defer t.Free()
 	r.types.Memory = m
 	threads, err := r.threads()
@@ -64,6 +61,27 @@ func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 	for _, th := range threads[:min(len(threads), mostThreads)] {
 		t.thread(th)
 	}
+	t.rest()
+	for i := range t.list {
+		x := &t.list[i]
+		if id, ok := t.runs[x.Number]; ok && x.State == "running" {
+			x.Thread = id
+		}
+		x.AwaitedBy = append(x.AwaitedBy, t.awaited[x.ID]...)
+	}
+	slices.SortStableFunc(t.list, func(a, b language.Task) int { return cmp.Compare(a.Number, b.Number) })
+	return t.list, t.err
+}
+
+func (r *program) newTasks(m target.Memory) *tasks {
+	return &tasks{
+		program: r, Reader: structs.New(r.arch, m, &r.pages), known: map[uint64]int{}, seen: map[uint64]bool{},
+		awaited: map[uint64][]uint64{}, runs: map[uint64]int{}, stacks: map[string][]language.Frame{},
+	}
+}
+
+// rest adds what the tasks that are listed wait for.
+func (t *tasks) rest() {
 	for len(t.wait)+len(t.branches) > 0 {
 		if n := len(t.branches); n > 0 {
 			b := t.branches[n-1]
@@ -75,15 +93,6 @@ func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 		t.wait = t.wait[:len(t.wait)-1]
 		t.add(at)
 	}
-	for i := range t.list {
-		x := &t.list[i]
-		if id, ok := t.runs[x.Number]; ok && x.State == "running" {
-			x.Thread = id
-		}
-		x.AwaitedBy = append(x.AwaitedBy, t.awaited[x.ID]...)
-	}
-	slices.SortStableFunc(t.list, func(a, b language.Task) int { return cmp.Compare(a.Number, b.Number) })
-	return t.list, t.err
 }
 
 // fail notes why the list is not whole.
@@ -133,8 +142,8 @@ func (t *tasks) owner(at uint64, typ *value.Type) {
 		return
 	}
 	t.lists = append(t.lists, at)
-	o, ok := ownedBy(typ)
-	if !ok {
+	o := t.ownerOf(typ)
+	if o == nil {
 		t.fail("the type %s has no list of tasks that is known", plain(typ.FullName()))
 		return
 	}

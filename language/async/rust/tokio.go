@@ -157,6 +157,19 @@ type shards struct {
 	size, head  uint64 // bytes of each, and the offset of the pointer to the first task in it
 }
 
+// ownerOf is ownedBy for a type that is asked for again.
+func (r *program) ownerOf(t *value.Type) *owned {
+	if o, ok := r.owners[t]; ok {
+		return o
+	}
+	var o *owned
+	if x, ok := ownedBy(t); ok {
+		o = &x
+	}
+	r.owners[t] = o
+	return o
+}
+
 // ownedBy lays out the list of tasks within a type: of a scheduler, or of a LocalSet.
 func ownedBy(t *value.Type) (o owned, ok bool) {
 	isOwned := func(t *value.Type) bool {

@@ -1,0 +1,226 @@
+package rust_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/async/rust"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// tasksOf lists the tasks of a target.
+func tasksOf(t testing.TB, tg target.Target, m target.Memory, symbols *symbol.Symbolizer) ([]language.Task, error) {
+	t.Helper()
+	p := &language.Process{
+		Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules(), Threads: tg.Threads,
+		Symbols: func() *symbol.Symbolizer { return symbols },
+	}
+	runtimes, err := language.Find(p, []language.Decorator{rust.Decorator{}})
+	if err != nil {
+		return nil, err
+	}
+	if len(runtimes) != 1 {
+		t.Fatalf("%d run times", len(runtimes))
+	}
+	return runtimes[0].Runtime.(language.Tasker).Tasks(m)
+}
+
+// attached lists the tasks of a process.
+func attached(t testing.TB, pid int) ([]language.Task, error) {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	symbols := symbol.New(symbol.Options{Entries: true})
+	defer symbols.Close()
+	return tasksOf(t, tg, tg.Now(), symbols)
+}
+
+// program is one that says what its tasks wait for.
+type program struct {
+	*gdbtest.Process
+	alive int      // tasks that it has spawned, and that do not end
+	ways  []string // what it has noted, sorted
+}
+
+func start(t testing.TB, path string, args ...string) *program {
+	return &program{Process: gdbtest.StartRunning(t, path, args...)}
+}
+
+// ask has the program say what it has noted.
+func (p *program) ask(t testing.TB) {
+	t.Helper()
+	fmt.Fprintln(p.Stdin)
+	p.ways, p.alive = nil, -1
+	for {
+		line, err := p.Stdout.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = strings.TrimSpace(line)
+		if line == "end" {
+			break
+		}
+		if n, ok := strings.CutSuffix(line, " tasks"); ok {
+			p.alive, _ = strconv.Atoi(n)
+			continue
+		}
+		p.ways = append(p.ways, line)
+	}
+	slices.Sort(p.ways)
+}
+
+// unnoted are functions that wait for several futures at once, and functions without a note.
+var unnoted = []string{"both", "either", "all", "rests", "spawns", "quick", "main::{async_block#0}"}
+
+// waysOf returns what the tasks tell of the functions that note where they wait, as the program
+// does, and how many tasks there are.
+func waysOf(list []language.Task) (ways []string, tasks int) {
+	for i := range list {
+		x := &list[i]
+		if x.Kind == "tokio task" {
+			tasks++
+		}
+		var way []string
+		for _, f := range slices.Backward(x.Frames) {
+			name, own := strings.CutPrefix(f.Function, "tasks::")
+			if own && !slices.Contains(unnoted, name) && f.Kind != "running" {
+				if name == "Counted" || name == "Kind" {
+					continue // futures that are no functions
+				}
+				line := f.Line
+				if filepath.Base(f.File) != "main.rs" {
+					line = 0
+				}
+				way = append(way, fmt.Sprintf("%s:%d", strings.TrimPrefix(name, "{impl#5}::"), line))
+			}
+		}
+		if len(way) > 0 {
+			ways = append(ways, strings.Join(way, " "))
+		}
+	}
+	slices.Sort(ways)
+	return ways, tasks
+}
+
+// differ says in what the notes of a program and what was found in it differ.
+func differ(want, got []string) string {
+	count := map[string]int{}
+	for _, w := range want {
+		count[w]++
+	}
+	for _, w := range got {
+		count[w]--
+	}
+	var text []string
+	for w, n := range count {
+		if n != 0 {
+			text = append(text, fmt.Sprintf("%+d %s", -n, w))
+		}
+	}
+	slices.Sort(text)
+	return strings.Join(text, "\n")
+}
+
+// agrees waits until a program's notes and its tasks are the same: what a task has noted it waits
+// for a moment later.
+func agrees(t *testing.T, p *program, list func() ([]language.Task, error)) (tasks []language.Task) {
+	t.Helper()
+	why := ""
+	deadline := gdbtest.Deadline(t)
+	for range 100 {
+		p.ask(t)
+		noted := p.ways
+		found, err := list()
+		p.ask(t)
+		ways, n := waysOf(found)
+		switch {
+		case err != nil:
+			why = err.Error()
+		case !slices.Equal(noted, p.ways):
+			why = "the notes change"
+		case n != p.alive:
+			why = fmt.Sprintf("%d tasks, want %d", n, p.alive)
+		default:
+			if why = differ(noted, ways); why == "" {
+				return found
+			}
+		}
+		if !time.Now().Before(deadline) {
+			break
+		}
+	}
+	t.Fatal(why)
+	return nil
+}
+
+// builds calls test with the program as each toolchain and profile builds it.
+func builds(t *testing.T, test func(t *testing.T, path string)) {
+	t.Helper()
+	for _, c := range gdbtest.Cargos(t) {
+		for _, profile := range []string{"release", "dev"} {
+			t.Run(c.Name+"/"+profile, func(t *testing.T) {
+				dir, err := filepath.Abs("testdata/tasks")
+				if err != nil {
+					t.Fatal(err)
+				}
+				test(t, c.Build(t, dir, "--profile", profile))
+			})
+		}
+	}
+}
+
+// TestTasksOfTokio: the tasks of a program wait where the program has noted that they wait.
+func TestTasksOfTokio(t *testing.T) {
+	const rounds = 12
+	builds(t, func(t *testing.T, path string) {
+		for _, scheduler := range []string{"multi", "current", "running"} {
+			t.Run(scheduler, func(t *testing.T) {
+				p := start(t, path, scheduler, strconv.Itoa(rounds))
+				list := agrees(t, p, func() ([]language.Task, error) { return attached(t, p.PID) })
+				if len(list) < 300 {
+					t.Errorf("%d tasks", len(list))
+				}
+				checkStates(t, p.PID, list, scheduler == "running")
+			})
+		}
+	})
+}
+
+// checkStates: a task that runs says on which thread; the others wait.
+func checkStates(t *testing.T, pid int, list []language.Task, spins bool) {
+	t.Helper()
+	runs := 0
+	for i := range list {
+		x := &list[i]
+		if x.Early != "" {
+			t.Errorf("%s #%d: %s", x.Kind, x.Number, x.Early)
+		}
+		if x.State == "running" {
+			runs++
+			if len(x.Frames) != 1 || x.Frames[0].Function != "tasks::spins" {
+				t.Errorf("task #%d runs %v", x.Number, x.Frames)
+			}
+			if !slices.Contains(gdbtest.Glob(t, fmt.Sprintf("/proc/%d/task/*", pid)), fmt.Sprintf("/proc/%d/task/%d", pid, x.Thread)) {
+				t.Errorf("task #%d runs on thread %d", x.Number, x.Thread)
+			}
+		} else if x.State != "waiting" {
+			t.Errorf("task #%d is %q", x.Number, x.State)
+		}
+	}
+	if want := map[bool]int{true: 1}[spins]; runs != want {
+		t.Errorf("%d tasks run, want %d", runs, want)
+	}
+}
