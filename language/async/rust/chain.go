@@ -17,8 +17,7 @@ func (t *tasks) chain(i int, at uint64, typ *value.Type) {
 	var branches []found
 	for {
 		s := t.shapeOf(typ)
-		if t.steps++; t.steps > mostSteps {
-			t.fail("there are more than %d futures", mostSteps)
+		if !t.step() {
 			break
 		}
 		if len(spots) == mostDeep {
@@ -104,9 +103,18 @@ type branch struct {
 	found
 }
 
+// step counts the work of all tasks together, and reports whether more is allowed.
+func (t *tasks) step() bool {
+	if t.steps++; t.steps > mostSteps {
+		t.fail("there are more than %d parts of futures", mostSteps)
+		return false
+	}
+	return true
+}
+
 // parts finds what a future has within it that leads on.
 func (t *tasks) parts(at uint64, s *shape, list *[]found, nested int) {
-	if nested > mostNested || len(*list) >= mostListed {
+	if nested > mostNested || len(*list) >= mostListed || !t.step() {
 		return
 	}
 	switch s.way {

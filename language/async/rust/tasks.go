@@ -172,10 +172,14 @@ func (t *tasks) follow(at uint64) {
 		t.fail("a list of tasks: %w", err)
 		return
 	}
-	for first := at; at != 0; {
-		if _, known := t.known[at]; known && at != first {
+	mark, n, far := uint64(0), 0, 1 // a list that leads back comes to a mark (Brent's algorithm)
+	for at != 0 && t.step() {
+		if at == mark {
 			t.fail("a list of tasks leads back to %#x", at)
 			return
+		}
+		if n++; n == far {
+			mark, n, far = at, 0, 2*far
 		}
 		next, ok := t.add(at)
 		if !ok {

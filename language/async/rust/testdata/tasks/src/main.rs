@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch, Barrier, Mutex, Notify, RwLock, Semaphore};
 
 /// What the ways have noted, the outermost first.
-static NOTES: Plain<BTreeMap<usize, Vec<(&'static str, u32)>>> = Plain::new(BTreeMap::new());
+static NOTES: Plain<Option<BTreeMap<usize, Vec<(&'static str, u32)>>>> = Plain::new(None);
 static WAYS: AtomicUsize = AtomicUsize::new(0);
 
 /// How many tasks were spawned that do not end.
@@ -29,13 +29,14 @@ fn spawn<F: Future<Output = u64> + Send + 'static>(of: F) -> tokio::task::JoinHa
 struct Note(usize);
 
 fn note(way: usize, name: &'static str, line: u32) -> Note {
-    NOTES.lock().unwrap().entry(way).or_default().push((name, line));
+    NOTES.lock().unwrap().get_or_insert_with(BTreeMap::new).entry(way).or_default().push((name, line));
     Note(way)
 }
 
 impl Drop for Note {
     fn drop(&mut self) {
         let mut notes = NOTES.lock().unwrap();
+        let notes = notes.as_mut().unwrap();
         let list = notes.get_mut(&self.0).unwrap();
         list.pop();
         if list.is_empty() {
@@ -339,7 +340,7 @@ fn says() {
     println!("ready");
     for _ in std::io::stdin().lines() {
         let mut out = format!("{} tasks\n", ALIVE.load(Ordering::Relaxed));
-        for (_, list) in NOTES.lock().unwrap().iter() {
+        for (_, list) in NOTES.lock().unwrap().iter().flatten() {
             for (name, line) in list {
                 out += &format!("{name}:{line} ");
             }
