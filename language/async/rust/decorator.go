@@ -41,6 +41,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		layouts: map[*value.Type]*layout{}, owners: map[*value.Type]*owned{}, cells: map[uint64]*cell{},
 	}
 	r.types = value.NewTypes(p.Arch, p.Modules, p.Memory, symbols)
+	r.storage = threadlocal.New(p.Arch, p.Memory, p.Modules)
 	switch found, err := r.findContext(); {
 	case err != nil:
 		return nil, err

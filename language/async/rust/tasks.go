@@ -29,6 +29,7 @@ const (
 type tasks struct {
 	*program
 	*structs.Reader
+	memory target.Memory
 
 	known    map[uint64]int // by the address of the header: their places in list
 	wait     []uint64       // headers of tasks to which handles lead
@@ -75,7 +76,7 @@ func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 
 func (r *program) newTasks(m target.Memory) *tasks {
 	return &tasks{
-		program: r, Reader: structs.New(r.arch, m, &r.pages), known: map[uint64]int{}, seen: map[uint64]bool{},
+		program: r, Reader: structs.New(r.arch, m, &r.pages), memory: m, known: map[uint64]int{}, seen: map[uint64]bool{},
 		awaited: map[uint64][]uint64{}, runs: map[uint64]int{}, stacks: map[string][]language.Frame{},
 	}
 }
@@ -108,7 +109,7 @@ func (t *tasks) thread(th target.Thread) {
 	if !ok {
 		return
 	}
-	storage, err := t.types.ThreadStorage(t.module, tp)
+	storage, err := t.storage.Storage(t.memory, t.module, tp)
 	if err != nil {
 		return // the thread has never used it
 	}
