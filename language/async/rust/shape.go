@@ -156,7 +156,7 @@ func (r *program) newShape(t *value.Type, nested int, left *int) *shape {
 	case isMachine(t):
 		return r.machineOf(t)
 	case strings.Contains(t.Name, "dyn core::future::future::Future<"):
-		if _, ok := member(t, "vtable"); ok && len(t.Fields()) == 2 {
+		if f := t.Fields(); len(f) == 2 && f[0].Name == "pointer" && f[1].Name == "vtable" && f[0].Offset == 0 {
 			return &shape{way: byTable}
 		}
 	}

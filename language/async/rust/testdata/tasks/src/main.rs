@@ -243,7 +243,7 @@ struct Echo(u64);
 impl Service for Echo {
     fn call(&self, way: usize, n: u64) -> Dynamic {
         let more = self.0;
-        Box::pin(async move { let _n = note(way, "call", line!()); between(way, n + more).await })
+        Box::pin(async move { let _n = note(way, "Echo::call::{async_block#0}", line!()); between(way, n + more).await })
     }
 }
 
@@ -253,7 +253,7 @@ async fn serves(way: usize, of: Arc<dyn Service + Send + Sync>, n: u64) -> u64 {
 
 impl Echo {
     async fn method(&self, way: usize) -> u64 {
-        let _n = note(way, "method", line!()); between(way, self.0).await
+        let _n = note(way, "Echo::method", line!()); between(way, self.0).await
     }
 }
 
@@ -330,7 +330,11 @@ async fn spawns(rounds: u64) -> Held {
         let e = Echo(i);
         let v = way();
         spawn(async move { let _n = note(v, "spawns::{async_fn#0}::{async_block#1}", line!()); e.method(v).await });
-        tokio::spawn(quick(way(), i)); // ends
+        let v = way();
+        spawn(async move {
+            { let _n = note(v, "spawns::{async_fn#0}::{async_block#2}", line!()); quick(v, i).await };
+            ALIVE.fetch_sub(1, Ordering::Relaxed) as u64 // ends
+        });
     }
     held
 }
