@@ -252,7 +252,8 @@ func (r *program) machineOf(t *value.Type) *shape {
 // wrapping are types that are no futures of their own, by their names without generic arguments.
 var wrapping = map[string]bool{
 	"core::pin::Pin": true, "core::option::Option": true, "core::cell::UnsafeCell": true,
-	"core::mem::manually_drop::ManuallyDrop": true, "core::mem::maybe_uninit::MaybeUninit": true,
+	"core::future::from_generator::GenFuture": true, // around each async function, before rustc 1.69
+	"core::mem::manually_drop::ManuallyDrop":  true, "core::mem::maybe_uninit::MaybeUninit": true,
 }
 
 // shown returns the name of a type that is shown for a future which is no async function; "" for

@@ -267,6 +267,9 @@ func (t *tasks) inside(i int, at uint64, c *cell) {
 	case "done": // it has its result in the place of the future
 	case "running": // the future changes; its frames are on the stack of its thread
 		s := t.shapeOf(c.future)
+		for s.name == "" && len(s.parts) == 1 && s.parts[0].of != nil {
+			s = s.parts[0].of
+		}
 		x.Frames = []language.Frame{{Function: s.name, Kind: "running"}}
 	default:
 		t.chain(i, at+c.offset, c.future)
