@@ -12,6 +12,7 @@
 //	logical          stacks with inlined and tail-called frames; all that a debugger shows of one
 //	language         frames of languages, such as Python's and Java's, in the place of physical ones
 //	language/decorators  the usual list of decorators
+//	language/async/rust  tasks of Rust, as tokio runs them
 //	language/java    Java's, as HotSpot runs it
 //	language/perl    Perl's, with the run loops of its subs
 //	language/php     PHP's, as the Zend engine runs it

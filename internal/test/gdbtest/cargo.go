@@ -46,7 +46,7 @@ func Cargos(t testing.TB) (list []Cargo) {
 }
 
 // Build builds a program without a network, and returns its path. dir has its Cargo.toml, and
-// src/main.rs; flags are the ones of "cargo build". The result is kept as that of [Build].
+// src/main.rs; flags are the ones of "cargo build". The result is kept, as [Build] does.
 func (c *Cargo) Build(t testing.TB, dir string, flags ...string) string {
 	t.Helper()
 	cmd := append([]string{c.tool, "build", "--offline"}, flags...)

@@ -91,7 +91,7 @@ func inside(blocks []*symbol.Entry) (list []*symbol.Entry) {
 	return list
 }
 
-// origins returns an entry and those that it is made from.
+// origins returns an entry and the entries that it is made from.
 func (r *program) origins(e *symbol.Entry) (list []*symbol.Entry) {
 	const most = 4
 	for e != nil && len(list) < most {

@@ -78,7 +78,7 @@ func (r *program) linkedName(body string) string {
 func (r *program) findBodies() map[string]symbol.Ref {
 	work := mostSought
 	s := symbol.Search{Name: "{async_", Begins: true, Tag: dwarf.TagSubprogram, Most: mostBodies, Work: &work}
-	hits, _ := s.InModule(r.symbols, r.module) // those of the entries that can be read count
+	hits, _ := s.InModule(r.symbols, r.module) // what can be read counts
 	bodies := make(map[string]symbol.Ref, len(hits))
 	for _, h := range hits {
 		if !strings.Contains(h.Scope, "{impl#") {

@@ -96,7 +96,7 @@ func pointee(t *value.Type) (p place, ok bool) {
 	return p, true
 }
 
-// plain returns a name without generic arguments, those of the types around it, too:
+// plain returns a name without generic arguments, also of the types around it:
 // "a::B<u8>::c<T>" is "a::B::c".
 func plain(name string) string {
 	if strings.IndexByte(name, '<') < 0 {

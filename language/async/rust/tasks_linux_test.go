@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/language"
@@ -143,8 +142,12 @@ func differ(want, got []string) string {
 func agrees(t *testing.T, p *program, list func() ([]language.Task, error)) (tasks []language.Task) {
 	t.Helper()
 	why := ""
-	deadline := gdbtest.Deadline(t)
-	for range 6 {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(why)
+		}
+	})
+	gdbtest.Await(t, "tasks are as the program has noted them", func() bool {
 		p.ask(t)
 		noted := p.ways
 		found, err := list()
@@ -158,16 +161,12 @@ func agrees(t *testing.T, p *program, list func() ([]language.Task, error)) (tas
 		case n != p.alive:
 			why = fmt.Sprintf("%d tasks, want %d", n, p.alive)
 		default:
-			if why = differ(noted, ways); why == "" {
-				return found
-			}
+			why = differ(noted, ways)
 		}
-		if !time.Now().Before(deadline) {
-			break
-		}
-	}
-	t.Fatal(why)
-	return nil
+		tasks = found
+		return why == ""
+	})
+	return tasks
 }
 
 // builds calls test with the program as each toolchain and profile builds it.
