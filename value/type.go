@@ -354,11 +354,3 @@ func (t *Type) ByteOrder() binary.ByteOrder {
 	}
 	return t.r.order()
 }
-
-// Ref refers to the entry that describes the type; the zero Ref for a type that is in no file.
-func (t *Type) Ref() symbol.Ref {
-	if t.entry == nil {
-		return symbol.Ref{}
-	}
-	return t.entry.Ref
-}
