@@ -313,7 +313,7 @@ function main(int $rounds)
         foreach ([3, 1, 2] as $x) {
             $h->insert($x);
         }
-        json_encode([1, 2, [3, new \ArrayObject([4])]]);
+        serialize([1, 2, [3, new \ArrayObject([4])]]);
         (new \ReflectionFunction('Shop\callee'))->invoke();
         str_repeat("x", 10000);
         md5(str_repeat("x", 100));
