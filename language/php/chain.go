@@ -27,6 +27,7 @@ func (c *call) runs() bool { return c.function.user() && !c.delegates }
 type chain struct {
 	*engine
 	*structs.Reader
+	state
 	calls     []call // the innermost first
 	functions map[uint64]*function
 	// bottom is the index of the first call that is on another stack: outside of the current fiber.

@@ -11,8 +11,12 @@ func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
 	}
 	r := e.reader(s.Memory)
 	defer r.Free()
-	c := &chain{engine: e, Reader: r, bottom: -1}
-	current := r.Pointer(e.globals + e.layout.at[globalsCurrent])
+	state, ok := e.where.of(r, s)
+	if !ok {
+		return nil, r.Err()
+	}
+	c := &chain{engine: e, Reader: r, state: state, bottom: -1}
+	current := r.Pointer(c.globals + e.layout.at[globalsCurrent])
 	if err := r.Err(); err != nil {
 		return nil, err
 	}

@@ -18,9 +18,8 @@ type Decorator struct{}
 // Name implements [language.Decorator].
 func (Decorator) Name() string { return "php" }
 
-// engineSymbol is the variable with the engine's state. A build whose threads have states of their
-// own has executor_globals_offset in its place.
-var engineSymbol = elf.Seldom("executor_globals")
+// engineSymbol is a variable that every engine has.
+var engineSymbol = elf.Seldom("zend_execute_ex")
 
 // Find implements [language.Decorator].
 func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime, error) {
@@ -32,17 +31,14 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, nil
 	}
 	e := &engine{arch: p.Arch, module: m, image: im, bias: bias}
-	globals, ok := e.symbol(engineSymbol)
-	if !ok {
+	var ok bool
+	if e.execute, ok = e.symbol("execute_ex"); !ok {
 		return nil, nil
 	}
-	e.globals = globals.lo
-	api, threaded, ok := e.build(p.Memory)
+	api, threaded, known := e.build(p.Memory)
 	switch {
-	case !ok:
+	case !known:
 		return nil, errors.New("it has PHP's engine, but nothing tells its release: it is just starting, or its memory is not there")
-	case threaded:
-		return nil, errors.New("in a build for threads (ZTS) they are not known")
 	case p.Arch.PtrSize != 8:
 		return nil, errors.New("the layout of PHP's structures is known of 64-bit processors alone")
 	}
@@ -52,14 +48,13 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if e.layout == nil {
 		return nil, fmt.Errorf("the layout of PHP's structures is not known of its API %d", api)
 	}
-	e.execute, _ = e.symbol("execute_ex")
 	if functions, ok := e.symbol("zend_flf_functions"); ok {
 		if handlers, ok := e.symbol("zend_flf_handlers"); ok {
 			e.framelessFunctions, e.framelessHandlers = functions.lo, handlers.lo
 		}
 	}
-	if request, ok := e.symbol("sapi_globals"); ok {
-		e.request = request.lo
+	if e.where, err = e.places(p.Memory, threaded); err != nil {
+		return nil, err
 	}
 	return []language.Runtime{e}, nil
 }
@@ -71,9 +66,8 @@ type engine struct {
 	module  *target.Module
 	image   *elf.Image
 	bias    uint64
-	globals uint64 // the address of the engine's state
-	request uint64 // the address of the server interface's state; 0 if that is not known
-	execute span   // the code of execute_ex; empty if that is not known
+	execute span // the code of execute_ex
+	where   places
 	// The addresses of the tables of functions that are called without a record of the call, and of
 	// the functions of C that they are; 0 if there are none.
 	framelessFunctions, framelessHandlers uint64

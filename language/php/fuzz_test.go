@@ -19,7 +19,7 @@ func small(t testing.TB) *engine {
 	if err != nil || l == nil {
 		t.Fatalf("no layout: %v", err)
 	}
-	return &engine{layout: l, arch: amd64.Arch, globals: imageAt}
+	return &engine{layout: l, arch: amd64.Arch, where: places{state: state{globals: imageAt}}}
 }
 
 // Where the image has things.
@@ -85,8 +85,8 @@ func made(l *layout) []byte {
 func frames(e *engine, data []byte) (list []string) {
 	r := structs.New(e.arch, memtest.Flat{Lo: imageAt, Data: data}, &e.spare)
 	defer r.Free()
-	c := &chain{engine: e, Reader: r, bottom: -1}
-	c.read(r.Pointer(e.globals + e.layout.at[globalsCurrent]))
+	c := &chain{engine: e, Reader: r, state: e.where.state, bottom: -1}
+	c.read(r.Pointer(c.globals + e.layout.at[globalsCurrent]))
 	p := placing{chain: c}
 	for i := range c.calls {
 		c.runEnd(i)

@@ -2,6 +2,7 @@ package php
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/language"
@@ -28,11 +29,14 @@ const internalClass = 1
 // Tasks implements [language.Tasker]: fibers, and generators that do not run, in the order of the
 // numbers of their objects, as var_dump has them.
 func (e *engine) Tasks(m target.Memory) (list []language.Task, err error) {
+	if e.where.threaded {
+		return nil, errors.New("in a build for threads (ZTS) they are not known")
+	}
 	r := e.reader(m)
 	defer r.Free()
-	c := &chain{engine: e, Reader: r, bottom: -1}
-	buckets := c.Pointer(e.globals + e.layout.at[globalsObjectBuckets])
-	top := c.Uint(e.globals+e.layout.at[globalsObjectTop], 4)
+	c := &chain{engine: e, Reader: r, state: e.where.state, bottom: -1}
+	buckets := c.Pointer(c.globals + e.layout.at[globalsObjectBuckets])
+	top := c.Uint(c.globals+e.layout.at[globalsObjectTop], 4)
 	if err := c.Err(); err != nil || buckets == 0 {
 		return nil, err
 	}

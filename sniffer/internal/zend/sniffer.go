@@ -75,8 +75,8 @@ type span struct{ lo, hi uint64 }
 
 type engineKey struct{}
 
-// globals is a variable that every such interpreter has.
-var globals = elf.Seldom("executor_globals")
+// variable is one that every such interpreter has.
+var variable = elf.Seldom("zend_execute_ex")
 
 // leastEngine is how large a file with PHP's interpreter is at least, in memory, bytes.
 const leastEngine = 2 << 20
@@ -87,7 +87,7 @@ func (s *Sniffer) engineOf(q *frame.Query) *engine {
 			if m.Hi()-m.Lo() < leastEngine {
 				continue
 			}
-			if im, bias, err := m.PeekImage(); err == nil && im.MayHaveSymbol(globals) {
+			if im, bias, err := m.PeekImage(); err == nil && im.MayHaveSymbol(variable) {
 				return s.engineIn(q, im, bias)
 			}
 		}

@@ -1,0 +1,103 @@
+package php
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/sfwalk/sfwalk/internal/threadlocal"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/structs"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// state is where a thread has PHP's state.
+type state struct {
+	globals uint64 // the engine's, zend_executor_globals
+	request uint64 // the server interface's, sapi_globals_struct; 0 if that is not known
+}
+
+// places say where threads have their states. In a build for threads (ZTS), each has its own.
+type places struct {
+	state
+	threaded bool
+	// Of a build for threads: where, from the thread pointer on, a thread has the address of its
+	// states, and where among them the ones of state are.
+	cache   uint64
+	offsets state
+}
+
+var errNoPlaces = errors.New("where PHP has its state is not known")
+
+// places finds out where threads have their states.
+func (e *engine) places(m target.Memory, threaded bool) (p places, err error) {
+	suffix := ""
+	if threaded {
+		suffix = "_offset"
+	}
+	globals, ok := e.symbol("executor_globals" + suffix)
+	if !ok {
+		return p, errNoPlaces
+	}
+	request, _ := e.symbol("sapi_globals" + suffix)
+	p = places{state: state{globals.lo, request.lo}}
+	if !threaded {
+		return p, nil
+	}
+	r := e.reader(m)
+	defer r.Free()
+	p.threaded = true
+	p.offsets.globals = r.Pointer(globals.lo)
+	if request.lo != 0 {
+		p.offsets.request = r.Pointer(request.lo)
+	}
+	if p.cache, ok = e.cacheOffset(r); !ok || r.Err() != nil {
+		return p, errors.New("where a thread of this build for threads (ZTS) has PHP's state is not known")
+	}
+	return p, nil
+}
+
+// cacheOffset returns where a thread has the address of its states, from the thread pointer on. The
+// function tsrm_get_ls_cache loads it: by a constant in a program, by one that the dynamic linker
+// has computed in a library.
+func (e *engine) cacheOffset(r *structs.Reader) (offset uint64, ok bool) {
+	get, ok := e.symbol("tsrm_get_ls_cache")
+	if !ok || e.arch.Name != "amd64" {
+		return 0, false
+	}
+	room := make([]byte, 24)
+	if !r.Bytes(get.lo, room) {
+		return 0, false
+	}
+	code, at := room, get.lo
+	if rest, is := bytes.CutPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa}); is { // endbr64
+		code, at = rest, at+4
+	}
+	if rest, is := bytes.CutPrefix(code, []byte{0x64, 0x48, 0x8b, 0x04, 0x25}); is { // mov %fs:constant,%rax
+		return uint64(int64(int32(e.arch.Order.Uint32(rest)))), true
+	}
+	if rest, is := bytes.CutPrefix(code, []byte{0x48, 0x8b, 0x05}); is && bytes.HasPrefix(rest[4:], []byte{0x64, 0x48, 0x8b, 0x00}) {
+		// mov constant(%rip),%rax; mov %fs:(%rax),%rax
+		return r.Pointer(at + 7 + uint64(int64(int32(e.arch.Order.Uint32(rest))))), true
+	}
+	return 0, false
+}
+
+// of returns where a thread has its state. ok is false if it has none, or that cannot be read.
+func (p *places) of(r *structs.Reader, s *language.Stack) (of state, ok bool) {
+	if !p.threaded {
+		return p.state, true
+	}
+	tp, ok := threadlocal.Pointer(s.Arch, s.Frames[0])
+	if !ok {
+		return of, false
+	}
+	cache := r.Pointer(tp + p.cache)
+	if cache == 0 {
+		return of, false
+	}
+	of.globals = cache + p.offsets.globals
+	if p.offsets.request != 0 {
+		of.request = cache + p.offsets.request
+	}
+	return of, true
+}
