@@ -45,6 +45,12 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if e.layout, err = layoutOf(api); err != nil {
 		return nil, err
 	}
+	known = e.layout != nil
+	if !known && api > newest {
+		if e.layout, err = layoutOf(newest); err != nil {
+			return nil, err
+		}
+	}
 	if e.layout == nil {
 		return nil, fmt.Errorf("the layout of PHP's structures is not known of its API %d", api)
 	}
@@ -56,7 +62,13 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if e.where, err = e.places(p.Memory, threaded); err != nil {
 		return nil, err
 	}
-	return []language.Runtime{e}, nil
+	if known {
+		return []language.Runtime{e}, nil
+	}
+	if err := e.fits(p.Memory); err != nil {
+		return nil, fmt.Errorf("the layout of PHP's structures is not known of its API %d, and the one of %d does not fit: %w", api, newest, err)
+	}
+	return []language.Runtime{e}, fmt.Errorf("the layout of PHP's structures is not known of its API %d: the one of %d fits as far as it was checked", api, newest)
 }
 
 // engine is PHP's engine in a process.

@@ -118,3 +118,18 @@ func FuzzCalls(f *testing.F) {
 		bounds.Hold(t, 1<<20+64*len(data), func() { frames(e, data) })
 	})
 }
+
+// FuzzTasks lists the fibers and generators of a malicious process.
+func FuzzTasks(f *testing.F) {
+	e := small(f)
+	data := made(e.layout)
+	order := binary.LittleEndian
+	order.PutUint64(data[e.layout.at[globalsObjectBuckets]:], imageAt+0xe80)
+	order.PutUint32(data[e.layout.at[globalsObjectTop]:], 4)
+	order.PutUint64(data[0xe88:], imageAt+objectAt)
+	order.PutUint64(data[0xe90:], 1)
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounds.Hold(t, 1<<20+64*len(data), func() { e.Tasks(memtest.Flat{Lo: imageAt, Data: data}) })
+	})
+}
