@@ -51,7 +51,7 @@ func TestUnknown(t *testing.T) {
 		if e.layout, err = layoutOf(n); err != nil || e.layout == nil {
 			t.Fatalf("%s: %v", api, err)
 		}
-		err := e.fits(tg.Memory())
+		err = e.fits(tg.Memory())
 		if err == nil {
 			fitting++
 		}
