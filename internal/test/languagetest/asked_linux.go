@@ -2,6 +2,7 @@ package languagetest
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -33,7 +34,8 @@ func StartTold(t testing.TB, path string, args ...string) *Told {
 }
 
 // AtRandom stops the process at a random moment, calls look, and returns what the run time says of
-// the same moment: the handler is the first that runs when the process goes on.
+// the same moment: the handler is the first that runs when the process goes on. It returns "" if the
+// process has died of that, for a run time may be just changing what the handler reads.
 func (p *Told) AtRandom(t testing.TB, look func()) string {
 	t.Helper()
 	for range rand.N(100) {
@@ -50,10 +52,11 @@ func (p *Told) AtRandom(t testing.TB, look func()) string {
 	return p.Next(t)
 }
 
-// Next returns what the handler writes next.
+// Next returns what the handler writes next, "" if the process ends before.
 func (p *Told) Next(t testing.TB) string {
 	t.Helper()
 	var text []byte
+	ended := false
 	gdbtest.Await(t, "the process tells its stack", func() bool {
 		info, err := p.out.Stat()
 		if err != nil {
@@ -65,8 +68,13 @@ func (p *Told) Next(t testing.TB) string {
 				t.Fatal(err)
 			}
 		}
-		return bytes.HasSuffix(text, []byte("\n\n"))
+		_, err = os.Stat(fmt.Sprintf("/proc/%d/stat", p.PID))
+		ended = err != nil
+		return ended || bytes.HasSuffix(text, []byte("\n\n"))
 	})
+	if ended {
+		return ""
+	}
 	p.at += int64(len(text))
 	return string(text)
 }

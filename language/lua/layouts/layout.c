@@ -1,0 +1,119 @@
+/* Prints the layout of Lua's structures, as the headers of a release's sources have it. See
+   README.md. */
+#include <stddef.h>
+#include <stdio.h>
+#include "lua.h"
+#include "lobject.h"
+#include "lstate.h"
+#include "lfunc.h"
+#include "lopcodes.h"
+
+#define FIELD(name, type, member) printf("%s %zu\n", name, offsetof(type, member))
+#define NUMBER(name, value) printf("%s %lu\n", name, (unsigned long)(value))
+
+int main(void) {
+	NUMBER("version", LUA_VERSION_NUM);
+	FIELD("object.next", GCheader, next);
+	FIELD("object.type", GCheader, tt);
+	NUMBER("object.thread", LUA_TTHREAD);
+	NUMBER("value", sizeof(TValue));
+#if LUA_VERSION_NUM == 501
+	FIELD("value.type", TValue, tt);
+	NUMBER("value.type.size", sizeof(((TValue *)0)->tt));
+#else
+	FIELD("value.type", TValue, tt_);
+	NUMBER("value.type.size", sizeof(((TValue *)0)->tt_));
+#endif
+	NUMBER("type.string", LUA_TSTRING);
+	NUMBER("type.table", LUA_TTABLE);
+	NUMBER("type.function", LUA_TFUNCTION);
+
+	FIELD("state.status", lua_State, status);
+	NUMBER("state.yielded", LUA_YIELD);
+	FIELD("state.global", lua_State, l_G);
+	FIELD("state.call", lua_State, ci);
+	FIELD("state.stack", lua_State, stack);
+	FIELD("state.last", lua_State, stack_last);
+	FIELD("state.top", lua_State, top);
+	FIELD("state.jump", lua_State, errorJmp);
+	FIELD("state.base", lua_State, base_ci);
+#if LUA_VERSION_NUM == 501
+	FIELD("state.savedpc", lua_State, savedpc);
+	NUMBER("call", sizeof(CallInfo));
+	FIELD("call.savedpc", CallInfo, savedpc);
+	FIELD("call.tails", CallInfo, tailcalls);
+	NUMBER("op.call", OP_CALL);
+	NUMBER("op.tailcall", OP_TAILCALL);
+#else
+	FIELD("call.previous", CallInfo, previous);
+	FIELD("call.savedpc", CallInfo, u.l.savedpc);
+	FIELD("call.status", CallInfo, callstatus);
+	NUMBER("call.status.size", sizeof(((CallInfo *)0)->callstatus));
+	NUMBER("call.tail", CIST_TAIL);
+#ifdef CIST_FRESH
+	NUMBER("call.fresh", CIST_FRESH);
+#elif defined CIST_REENTRY
+	NUMBER("call.reentry", CIST_REENTRY);
+#endif
+#endif
+	FIELD("call.func", CallInfo, func);
+
+#if LUA_VERSION_NUM >= 505
+	FIELD("global.main", global_State, mainth.l);
+#else
+	FIELD("global.main", global_State, mainthread);
+#endif
+	FIELD("global.registry", global_State, l_registry);
+#if LUA_VERSION_NUM == 501
+	FIELD("global.objects", global_State, rootgc);
+	FIELD("closure.isc", CClosure, isC);
+#else
+	FIELD("global.objects", global_State, allgc);
+#endif
+
+	FIELD("closure.c", CClosure, f);
+	FIELD("closure.proto", LClosure, p);
+	FIELD("proto.code", Proto, code);
+	FIELD("proto.size", Proto, sizecode);
+	FIELD("proto.lines", Proto, lineinfo);
+	FIELD("proto.lines.size", Proto, sizelineinfo);
+#if LUA_VERSION_NUM >= 504
+	FIELD("proto.absolute", Proto, abslineinfo);
+	FIELD("proto.absolute.size", Proto, sizeabslineinfo);
+#endif
+	FIELD("proto.line", Proto, linedefined);
+	FIELD("proto.source", Proto, source);
+
+#if LUA_VERSION_NUM <= 502
+	FIELD("string.length", TString, tsv.len);
+	NUMBER("string.text", sizeof(TString));
+#elif LUA_VERSION_NUM == 503
+	FIELD("string.short", TString, shrlen);
+	FIELD("string.length", TString, u.lnglen);
+	NUMBER("string.text", sizeof(UTString));
+#else
+	FIELD("string.short", TString, shrlen);
+	FIELD("string.length", TString, u.lnglen);
+	FIELD("string.text", TString, contents);
+#if LUA_VERSION_NUM >= 505
+	FIELD("string.pointer", TString, contents);
+#endif
+#endif
+
+	FIELD("table.logsize", Table, lsizenode);
+	FIELD("table.nodes", Table, node);
+	NUMBER("node", sizeof(Node));
+	FIELD("node.value", Node, i_val);
+#if LUA_VERSION_NUM <= 503
+	FIELD("node.key", Node, i_key.tvk);
+#if LUA_VERSION_NUM == 501
+	printf("node.key.type %zu\n", offsetof(Node, i_key.tvk) + offsetof(TValue, tt));
+#else
+	printf("node.key.type %zu\n", offsetof(Node, i_key.tvk) + offsetof(TValue, tt_));
+#endif
+#else
+	FIELD("node.key", Node, u.key_val);
+	FIELD("node.key.type", Node, u.key_tt);
+#endif
+	return 0;
+}

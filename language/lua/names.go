@@ -1,0 +1,128 @@
+package lua
+
+import (
+	"fmt"
+	"strings"
+)
+
+// text returns a string of Lua's, at most [structs.MostText] bytes of it.
+func (r *runtime) text(m reader, at uint64) string {
+	n, text := m.Pointer(at+m.StringLength), at+m.StringText
+	if m.StringShort != absent {
+		const long = 1 << 4 // in the tag of a string
+		if m.Uint(at+m.ObjectType, 1)&long == 0 {
+			n = m.Uint(at+m.StringShort, 1)
+		} else if m.StringPointer != absent {
+			text = m.Pointer(at + m.StringPointer)
+		}
+	}
+	return m.Text(text, n)
+}
+
+// source returns where a function of Lua is: its file, and the line where it begins. A chunk that is
+// no file is called as Lua calls it, by its first line.
+func (r *runtime) source(m reader, proto uint64) (file string, line int) {
+	source := r.text(m, m.Pointer(proto+m.ProtoSource))
+	line = int(m.Int(proto+m.ProtoLine, 4))
+	if m.Err() != nil || line < 0 {
+		return "", 0
+	}
+	if file, ok := strings.CutPrefix(source, "@"); ok {
+		return file, line
+	}
+	if name, ok := strings.CutPrefix(source, "="); ok {
+		return name, line
+	}
+	const longest = 40 // as in Lua's own traces, without what is around it
+	first, _, more := strings.Cut(source, "\n")
+	if len(first) > longest {
+		first, more = first[:longest], true
+	}
+	if more {
+		first += "..."
+	}
+	return `[string "` + first + `"]`, line
+}
+
+// globals are the names of functions in the tables of loaded modules, by the addresses of their
+// closures, or of functions of C without upvalues.
+type globals map[uint64]string
+
+const (
+	mostModules = 1 << 10
+	mostNodes   = 1 << 16 // of all tables together
+)
+
+// globalsOf reads the names that debug.traceback looks for, in its order: package.loaded, and the
+// tables in it.
+func (r *runtime) globalsOf(m reader, global uint64) globals {
+	g := globals{}
+	left := mostNodes
+	loaded := uint64(0)
+	r.eachNode(m, m.Pointer(global+m.GlobalRegistry), &left, func(key string, tag, value uint64) {
+		if key == "_LOADED" && tag&typeMask == m.TypeTable {
+			loaded = value
+		}
+	})
+	if loaded == 0 {
+		return g
+	}
+	add := func(name string, tag, value uint64) {
+		if tag&typeMask == m.TypeFunction && g[value] == "" {
+			g[value] = strings.TrimPrefix(name, "_G.")
+		}
+	}
+	modules := mostModules
+	r.eachNode(m, loaded, &left, func(module string, tag, value uint64) {
+		add(module, tag, value)
+		if modules--; tag&typeMask == m.TypeTable && modules >= 0 {
+			r.eachNode(m, value, &left, func(key string, tag, value uint64) { add(module+"."+key, tag, value) })
+		}
+	})
+	return g
+}
+
+// eachNode calls do for each node of a table whose key is a string and that has a value, in the
+// order in which Lua's next has them. left says how many nodes may be looked at.
+func (r *runtime) eachNode(m reader, table uint64, left *int, do func(key string, tag, value uint64)) {
+	log, nodes := m.Uint(table+m.TableLogSize, 1), m.Pointer(table+m.TableNodes)
+	if m.Err() != nil || log > 30 {
+		return
+	}
+	for i := range uint64(1) << log {
+		if *left--; *left < 0 {
+			return
+		}
+		at := nodes + i*m.Node
+		keyTag := m.Uint(at+m.NodeKeyType, 1) & tagMask
+		tag := m.Uint(at+m.NodeValue+m.ValueType, 1) & tagMask
+		if keyTag&typeMask == m.TypeString && tag&typeMask != 0 && m.OK() {
+			key := r.text(m, m.Pointer(at+m.NodeKey))
+			value := m.Pointer(at + m.NodeValue)
+			if m.OK() {
+				do(key, tag, value)
+			}
+		}
+		if m.Err() != nil {
+			return
+		}
+	}
+}
+
+// nameOf returns the name of a function, as debug.traceback writes it where the function is in a
+// table of package.loaded, is a file itself, or has no name. file and line are where it begins.
+func (r *runtime) nameOf(c *call, g globals, file string, line int) string {
+	value := c.closure
+	if value == 0 {
+		value = c.c
+	}
+	switch {
+	case g[value] != "":
+		return g[value]
+	case c.c != 0:
+		return fmt.Sprintf("C function %#x", c.c)
+	case line == 0:
+		return "main chunk"
+	}
+	return fmt.Sprintf("function <%s:%d>", file, line)
+}

@@ -1,0 +1,160 @@
+package lua_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
+	"github.com/sfwalk/sfwalk/language/lua"
+)
+
+// luas returns the paths of all interpreters here, and the folders of their headers.
+func luas(t *testing.T) (list [][2]string) {
+	t.Helper()
+	for _, release := range []string{"5.1", "5.2", "5.3", "5.4", "5.5"} {
+		interpreter, headers := "/usr/bin/lua"+release, "/usr/include/lua"+release
+		if _, err := os.Stat(interpreter); err != nil {
+			continue
+		}
+		if _, err := os.Stat(headers); err == nil {
+			list = append(list, [2]string{interpreter, headers})
+		}
+	}
+	if len(list) == 0 {
+		gdbtest.Missing(t, "no Lua with headers is here")
+	}
+	return list
+}
+
+// oracleOf compiles testdata/oracle.c.
+func oracleOf(t *testing.T, headers string) string {
+	t.Helper()
+	source, err := filepath.Abs("testdata/oracle.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gdbtest.Compile(t, source, gdbtest.Tool(t, "cc"), "-shared", "-fPIC", "-w", "-O1", "-I"+headers)
+}
+
+// frames returns the frames of a thread as the oracle writes them.
+func frames(d *languagetest.Thread) (list []string) {
+	for _, f := range d.Frames() {
+		if strings.HasPrefix(f.Kind, "native") {
+			list = append(list, "C")
+			continue
+		}
+		list = append(list, fmt.Sprintf("Lua\t%s\t%d", f.File, f.Line))
+	}
+	return list
+}
+
+// parse returns the calls that the oracle has written, of each state, and the next line that runs.
+func parse(text string) (states [][]string, next string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		line = strings.TrimSpace(line)
+		if f := strings.Split(line, "\t"); len(f) == 3 {
+			if file, ok := strings.CutPrefix(f[1], "@"); ok {
+				f[1] = file
+			} else if file, ok := strings.CutPrefix(f[1], "="); ok {
+				f[1] = file
+			} else {
+				first, _, _ := strings.Cut(f[1], "\n")
+				f[1] = `[string "` + first + `"]`
+			}
+			line = strings.Join(f, "\t")
+		}
+		if rest, ok := strings.CutPrefix(line, "next"); ok {
+			next = "Lua" + rest
+		} else if line == "state" {
+			states = append(states, nil)
+		} else if n := len(states) - 1; n >= 0 {
+			states[n] = append(states[n], line)
+		}
+	}
+	return states, next
+}
+
+// TestStops stops a busy program at random moments. Its frames are the ones that Lua's own functions
+// tell at the same moment, each in its place.
+func TestStops(t *testing.T) {
+	stops := 30
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		stops = 1000
+	}
+	busy, err := filepath.Abs("testdata/busy.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range luas(t) {
+		t.Run(filepath.Base(l[0]), func(t *testing.T) {
+			start := func() *languagetest.Told { return languagetest.StartTold(t, l[0], busy, oracleOf(t, l[1])) }
+			p, seen, moments, lines, deaths := start(), 0, 0, 0, 0
+			for range stops {
+				var d *languagetest.Thread
+				text := p.AtRandom(t, func() { d = languagetest.Attach(t, p.PID, lua.Decorator{}, nil)[p.PID] })
+				if text == "" {
+					p, deaths = start(), deaths+1
+					continue
+				}
+				states, next := parse(text)
+				got, want := frames(d), slices.Concat(states...)
+				switch w := d.Warnings(); {
+				case len(w) == 1 && strings.Contains(w[0], "makes no sense") && len(got) < len(want):
+					moments++ // the stack is just being made larger: the calls still lead to the old one
+					want = want[:len(got)]
+				case len(w) > 0:
+					t.Errorf("%q", w)
+				case len(got) == len(want):
+				case len(got) == len(want)-1 && want[0] == "C":
+					moments++ // it has just returned
+					want = want[1:]
+				case len(states) > 1 && len(got) == len(want)-len(states[0]):
+					moments++ // a coroutine is just being resumed, or has just yielded
+					want = slices.Concat(states[1:]...)
+				}
+				// Lua notes only now and then where its innermost function is.
+				if all := d.Frames(); len(got) > 0 && len(want) > 0 && got[0] != want[0] && strings.HasPrefix(want[0], "Lua") {
+					if got[0] != next && !all[0].Guess {
+						lines++
+					}
+					got[0] = want[0]
+				}
+				for i, w := range want { // a function that has run no instruction yet, for which 5.1 to 5.3 read a line where none is
+					if f := strings.Split(w, "\t"); i < len(got) && len(f) == 3 && (f[2] == "0" || f[2] == "-1") {
+						want[i] = got[i]
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("Lua says\n%s\nand sfwalk\n%s\n%s", text, strings.Join(got, "\n"), dump(d))
+				}
+				if t.Failed() {
+					break
+				}
+				seen += len(got)
+			}
+			t.Logf("%d stops, %d frames, %d in the middle of a call, %d innermost lines neither noted nor next, %d deaths", stops, seen, moments, lines, deaths)
+			if most := 1 + stops/50; moments > most || lines > most || deaths > most {
+				t.Error("there are too many of these")
+			}
+		})
+	}
+}
+
+func dump(d *languagetest.Thread) string {
+	var b strings.Builder
+	for level, f := range d.Stack.Frames {
+		fn, _ := f.Function()
+		fmt.Fprintf(&b, "#%d %#x in %#x\n", level, f.PC(), fn)
+		if d.Said != nil && d.Said.At[level] != nil {
+			for _, in := range d.Said.At[level].Frames {
+				fmt.Fprintf(&b, "    %s %s:%d %s\n", in.Function, in.File, in.Line, in.Kind)
+			}
+		}
+	}
+	return b.String()
+}
