@@ -29,8 +29,6 @@ type layout struct {
 	StateGlobal  uint64 `table:"state.global"`
 	StateCall    uint64 `table:"state.call"`
 	StateStack   uint64 `table:"state.stack"`
-	StateLast    uint64 `table:"state.last"`
-	StateTop     uint64 `table:"state.top"`
 	StateJump    uint64 `table:"state.jump"`
 	StateBase    uint64 `table:"state.base"` // of 5.1 a pointer to an array of calls, else the first call itself
 	StatePC      uint64 `table:"state.savedpc,optional"`

@@ -109,6 +109,9 @@ func (r *runtime) eachNode(m reader, table uint64, left *int, do func(key string
 	}
 }
 
+// nameless begins the name of a function of C that has none in Lua.
+const nameless = "C function "
+
 // nameOf returns the name of a function, as debug.traceback writes it where the function is in a
 // table of package.loaded, is a file itself, or has no name. file and line are where it begins.
 func (r *runtime) nameOf(c *call, g globals, file string, line int) string {
@@ -120,7 +123,7 @@ func (r *runtime) nameOf(c *call, g globals, file string, line int) string {
 	case g[value] != "":
 		return g[value]
 	case c.c != 0:
-		return fmt.Sprintf("C function %#x", c.c)
+		return fmt.Sprintf(nameless+"%#x", c.c)
 	case line == 0:
 		return "main chunk"
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/unwindtables"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -46,7 +47,7 @@ func (p *placer) executes(functions map[uint64]bool) uint64 {
 		if !p.own[level] || functions[p.begin[level]] {
 			continue
 		}
-		if lo, hi, ok := p.r.module.Function(f.AddressInBlock()); ok && hi-lo > largest {
+		if lo, hi, _, ok := unwindtables.CFIOf(p.r.module, p.r.arch).Function(f.AddressInBlock()); ok && hi-lo > largest {
 			at, largest = p.begin[level], hi-lo
 		}
 	}
@@ -183,6 +184,9 @@ func (p *placer) frames(m reader, ru run, g globals, level int) (list []language
 		f := language.Frame{Place: c.at}
 		if c.c != 0 {
 			f.Function, f.Kind = p.r.nameOf(c, g, "", 0), "native"
+			if name := p.symbolAt(level); name != "" && strings.HasPrefix(f.Function, nameless) {
+				f.Function = nameless + name
+			}
 		} else {
 			begin := 0
 			f.File, begin = p.r.source(m, c.proto)
@@ -222,6 +226,9 @@ func (p *placer) counter(m reader, c *call, level int) (pc uint64, guess bool) {
 	if m.Err() != nil || size > mostCode {
 		return c.pc, true
 	}
+	if m.Version == 502 || m.Version == 503 {
+		return c.pc, false // these note each instruction
+	}
 	f := p.stack.Frames[level]
 	found, several := uint64(0), false
 	for reg := range trad.Reg(len(p.stack.Arch.Regs)) {
@@ -255,9 +262,25 @@ func (p *placer) hidden(groups []language.Group) (levels []int) {
 }
 
 func (p *placer) nameAt(level int) string {
-	symbols := p.r.image.Symbols()
-	if sym, ok := symbols.Find(p.stack.Frames[level].AddressInBlock() - p.r.bias); ok {
-		return symbols.Name(sym)
+	m := p.stack.Frames[level].Module()
+	if m == nil {
+		return ""
 	}
-	return ""
+	im, bias, err := m.PeekImage()
+	if err != nil {
+		return ""
+	}
+	sym, ok := im.Symbols().Find(p.stack.Frames[level].AddressInBlock() - bias)
+	if !ok {
+		return ""
+	}
+	return im.Symbols().Name(sym)
+}
+
+// symbolAt returns the name of the function that a frame runs; "" if the level is -1.
+func (p *placer) symbolAt(level int) string {
+	if level < 0 {
+		return ""
+	}
+	return p.nameAt(level)
 }

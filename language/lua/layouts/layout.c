@@ -33,8 +33,6 @@ int main(void) {
 	FIELD("state.global", lua_State, l_G);
 	FIELD("state.call", lua_State, ci);
 	FIELD("state.stack", lua_State, stack);
-	FIELD("state.last", lua_State, stack_last);
-	FIELD("state.top", lua_State, top);
 	FIELD("state.jump", lua_State, errorJmp);
 	FIELD("state.base", lua_State, base_ci);
 #if LUA_VERSION_NUM == 501

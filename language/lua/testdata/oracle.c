@@ -20,6 +20,9 @@ static void say(const char *text) {
 		_exit(3);
 }
 
+/* The name of a file, or how Lua writes a chunk that is none. */
+static const char *source(lua_Debug *ar) { return strchr("@=", *ar->source) ? ar->source : ar->short_src; }
+
 static void next_one(lua_State *L, lua_Debug *ar) {
 	char text[5000];
 	lua_sethook(L, NULL, 0, 0);
@@ -27,7 +30,7 @@ static void next_one(lua_State *L, lua_Debug *ar) {
 		return;
 	armed = 0;
 	lua_getinfo(L, "Sl", ar);
-	snprintf(text, sizeof text, "next\t%s\t%d\n\n", ar->source, ar->currentline);
+	snprintf(text, sizeof text, "next\t%s\t%d\n\n", source(ar), ar->currentline);
 	say(text);
 }
 
@@ -46,7 +49,7 @@ static void tell(int sig) {
 			if (!strcmp(ar.what, "C"))
 				strcpy(text + used, "C\n");
 			else
-				snprintf(text + used, 5000, "Lua\t%s\t%d\n", ar.source, ar.currentline);
+				snprintf(text + used, 5000, "Lua\t%s\t%d\n", source(&ar), ar.currentline);
 			used += strlen(text + used);
 		}
 	}

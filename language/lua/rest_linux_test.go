@@ -1,0 +1,104 @@
+package lua_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
+	"github.com/sfwalk/sfwalk/language/lua"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+// tracebackLine is a line of debug.traceback's.
+var tracebackLine = regexp.MustCompile(`^\t(.*?):(\d+:)? (?:in )?(.*)$`)
+
+// TestRest holds a process that stands still, and its core file, against what debug.traceback says.
+func TestRest(t *testing.T) {
+	script, err := filepath.Abs("testdata/rest.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range luas(t) {
+		t.Run(filepath.Base(l[0]), func(t *testing.T) {
+			p := languagetest.StartTold(t, l[0], script, oracleOf(t, l[1]))
+			p.Rest(t)
+			text, old := p.Next(t), strings.HasSuffix(l[0], "5.1") || strings.HasSuffix(l[0], "5.2")
+			hold(t, languagetest.Attach(t, p.PID, lua.Decorator{}, nil)[p.PID], text, old)
+			path := filepath.Join(t.TempDir(), "core")
+			gdbtest.Batch(t, nil, "attach "+strconv.Itoa(p.PID), "generate-core-file "+path, "detach")
+			tg, err := core.Open(path, core.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tg.Close()
+			hold(t, languagetest.All(t, tg, lua.Decorator{}, nil)[p.PID], text, old)
+		})
+	}
+}
+
+// hold holds frames against texts of debug.traceback. The first frame, which waits, and what resumes
+// a coroutine are in no text.
+func hold(t *testing.T, d *languagetest.Thread, text string, old bool) {
+	t.Helper()
+	if w := d.Warnings(); len(w) > 0 {
+		t.Errorf("%q", w)
+	}
+	var want [][]string
+	// The main state has told first: its frames are the outer ones.
+	texts := strings.Split(strings.TrimSpace(text), "stack traceback:")
+	for i := len(texts) - 1; i > 0; i-- {
+		resumes := i < len(texts)-1 // what has told is over, and the function that resumes is in its place
+		for line := range strings.Lines(texts[i]) {
+			if f := tracebackLine.FindStringSubmatch(strings.TrimRight(line, "\n")); f != nil {
+				if resumes {
+					f, resumes = []string{"", "[C]", "", "?"}, false
+				}
+				want = append(want, f)
+			}
+		}
+	}
+	frames := d.Frames()
+	if len(frames) < 1 || !strings.HasSuffix(frames[0].Function, "o_rest") {
+		t.Fatalf("no frames, or others: %s", dump(d))
+	}
+	frames = frames[1:]
+	named := 0
+	for i, w := range want {
+		if i == len(frames) {
+			t.Fatalf("only %d frames of %d:\n%s\n%s", i, len(want), text, dump(d))
+		}
+		f := frames[i]
+		if strings.HasPrefix(f.Kind, "native") != (w[1] == "[C]") {
+			t.Errorf("%d: %+v, want %q", i, f, w[0])
+			continue
+		}
+		line, source := "", f.File
+		if f.Line > 0 {
+			line = strconv.Itoa(f.Line) + ":"
+		}
+		// Lua shortens names of files.
+		if w[1] != "[C]" && (line != w[2] || !strings.HasSuffix(source, strings.TrimPrefix(w[1], "..."))) && i > 0 {
+			t.Errorf("%d: %+v, want %q", i, f, w[0])
+		}
+		name := strings.Trim(strings.TrimPrefix(w[3], "function "), "'<>")
+		switch {
+		case w[3] == "main chunk":
+			name = w[3]
+		case !strings.HasPrefix(w[3], "function '"): // a local function, or one without a name: told by its place
+			continue
+		case old && w[1] != "[C]": // 5.1 and 5.2 write what the caller calls it
+			continue
+		}
+		if named++; !strings.HasSuffix("."+f.Function, "."+name) {
+			t.Errorf("%d: %s, want %s", i, f.Function, fmt.Sprint(w[0]))
+		}
+	}
+	if named < 5 {
+		t.Errorf("only %d names in\n%s", named, text)
+	}
+}
