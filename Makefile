@@ -73,6 +73,8 @@ ALL_TOOLS    += /usr/share/doc/ruby-dev/copyright
 ALL_PACKAGES += ruby-dev
 ALL_TOOLS    += perl /usr/share/doc/libperl-dev/copyright
 ALL_PACKAGES += perl libperl-dev
+ALL_TOOLS    += lua5.1 lua5.4 /usr/include/lua5.1/lua.h /usr/include/lua5.4/lua.h
+ALL_PACKAGES += lua5.1 lua5.4 liblua5.1-0-dev liblua5.4-dev
 
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)

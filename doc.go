@@ -14,6 +14,7 @@
 //	language/decorators  the usual list of decorators
 //	language/async/rust  tasks of Rust, as tokio runs them
 //	language/java    Java's, as HotSpot runs it
+//	language/lua     Lua's, with its coroutines
 //	language/perl    Perl's, with the run loops of its subs
 //	language/php     PHP's, as the Zend engine runs it
 //	language/python  Python's, as CPython runs it

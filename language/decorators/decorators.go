@@ -5,6 +5,7 @@ import (
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/async/rust"
 	"github.com/sfwalk/sfwalk/language/java"
+	"github.com/sfwalk/sfwalk/language/lua"
 	"github.com/sfwalk/sfwalk/language/perl"
 	"github.com/sfwalk/sfwalk/language/php"
 	"github.com/sfwalk/sfwalk/language/python"
@@ -14,5 +15,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, lua.Decorator{}}
 }

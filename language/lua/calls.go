@@ -34,8 +34,13 @@ func (r *runtime) calls(m reader, st state) (list []call, err error) {
 	if m.Version == 501 {
 		first = m.Pointer(first)
 	}
-	inner := at
+	inner, mark := at, uint64(0) // a list that goes round comes back to a mark
 	for at != first {
+		if n := len(list); n&(n-1) == 0 {
+			mark = at
+		} else if at == mark {
+			return list, fmt.Errorf("the list of calls at %#x goes round", st.at)
+		}
 		c, ok := r.call(m, at)
 		if wrong := m.Err(); wrong != nil {
 			return list, fmt.Errorf("a call: %w", wrong)

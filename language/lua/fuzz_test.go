@@ -69,7 +69,7 @@ func read(release uint8, b []byte, st state) (list []language.Frame, err error) 
 	m := reader{structs.New(amd64.Arch, memtest.Flat{Lo: base, Data: b}, &spare), l}
 	r.isState(m, st.at)
 	calls, err := r.calls(m, st)
-	p := &placer{r: r, stack: &language.Stack{Arch: amd64.Arch}}
+	p := r.newPlacer(&language.Stack{Arch: amd64.Arch})
 	return p.frames(m, run{calls: calls}, r.globalsOf(m, st.global), -1), err
 }
 

@@ -29,8 +29,8 @@ func (r *runtime) lineOf(m reader, proto, pc uint64) int {
 	return line
 }
 
-// sumOfLines returns the line of an instruction from 5.4 on. Each instruction has the difference to
-// the line before, and some have a line.
+// sumOfLines returns the line of an instruction from 5.4 on. Each instruction has the difference
+// to the line before, and some have a line.
 func (r *runtime) sumOfLines(m reader, proto, lines, index uint64) int {
 	const record = 8 // an index and a line, of four bytes each
 	absolute, n := m.Pointer(proto+m.ProtoAbsolute), m.Uint(proto+m.ProtoAbsoluteSize, 4)
@@ -57,4 +57,4 @@ func (r *runtime) sumOfLines(m reader, proto, lines, index uint64) int {
 }
 
 // mostDifferences bounds what is summed: Lua notes a line each 128 instructions.
-const mostDifferences = 1 << 16
+const mostDifferences = 1 << 12

@@ -19,8 +19,8 @@ func (r *runtime) text(m reader, at uint64) string {
 	return m.Text(text, n)
 }
 
-// source returns where a function of Lua is: its file, and the line where it begins. A chunk that is
-// no file is called as Lua calls it, by its first line.
+// source returns where a function of Lua is: its file, and the line where it begins. A chunk
+// that is no file is called as Lua calls it, by its first line.
 func (r *runtime) source(m reader, proto uint64) (file string, line int) {
 	source := r.text(m, m.Pointer(proto+m.ProtoSource))
 	line = int(m.Int(proto+m.ProtoLine, 4))

@@ -16,13 +16,26 @@ type placer struct {
 	begin []uint64 // by level: where the frame's function begins; 0 if that is not known, or the frame is no usual one
 	own   []bool   // by level: it is Lua's own code
 	next  int      // the level from which the next state's frames may be
+
+	sources map[uint64]source // by function of Lua: a recursion has the same ones
+	lines   map[[2]uint64]int // by function of Lua and instruction
+	bytes   int               // of the names of files
 }
+
+// source is where a function of Lua begins.
+type source struct {
+	file string
+	line int
+}
+
+// mostBytes bounds the names of files of one stack. The functions of more files have no names.
+const mostBytes = 16 << 20
 
 // leastExecutes is how large the function that executes Lua's code is at least, bytes.
 const leastExecutes = 2 << 10
 
 func (r *runtime) newPlacer(s *language.Stack) *placer {
-	p := &placer{r: r, stack: s, begin: make([]uint64, len(s.Frames)), own: make([]bool, len(s.Frames))}
+	p := &placer{r: r, stack: s, sources: map[uint64]source{}, lines: map[[2]uint64]int{}, begin: make([]uint64, len(s.Frames)), own: make([]bool, len(s.Frames))}
 	for level, f := range s.Frames {
 		if f.Type() == frame.Normal {
 			p.begin[level], _ = f.Function()
@@ -32,8 +45,8 @@ func (r *runtime) newPlacer(s *language.Stack) *placer {
 	return p
 }
 
-// executes returns where the function that executes Lua's code begins: a symbol tells, or else it is
-// the largest one of Lua's that has called something and is no function for Lua to call.
+// executes returns where the function that executes Lua's code begins: a symbol tells, or else
+// it is the largest one of Lua's that has called something and is no function for Lua to call.
 func (p *placer) executes(functions map[uint64]bool) uint64 {
 	if at := p.r.executes.Load(); at != 0 {
 		return at
@@ -60,12 +73,12 @@ type run struct {
 	begin uint64 // of the physical frame's function
 }
 
-// mostRuns bounds what is compared: the runs of one state, and frames that may have them. Lua allows
-// 200 nested calls of C.
+// mostRuns bounds what is compared: the runs of one state, and frames that may have them. Lua
+// allows 200 nested calls of C.
 const mostRuns = 1 << 10
 
-// place returns the groups of one state's calls. Its part of the C stack ends at the address outer,
-// if that is not 0; jump is on the stack where the state's outermost call was protected.
+// place returns the groups of one state's calls. Its part of the C stack ends at the address
+// outer, if that is not 0; jump is on the stack where the state's outermost call was protected.
 func (p *placer) place(m reader, calls []call, g globals, outer, jump uint64) (groups []language.Group) {
 	functions := map[uint64]bool{}
 	for i := range calls {
@@ -188,14 +201,13 @@ func (p *placer) frames(m reader, ru run, g globals, level int) (list []language
 				f.Function = nameless + name
 			}
 		} else {
-			begin := 0
-			f.File, begin = p.r.source(m, c.proto)
-			f.Function = p.r.nameOf(c, g, f.File, begin)
+			in := p.sourceOf(m, c.proto)
+			f.File, f.Function = in.file, p.r.nameOf(c, g, in.file, in.line)
 			pc := c.pc
 			if i == 0 && level >= 0 && level == p.firstOf(level) {
 				pc, f.Guess = p.counter(m, c, level)
 			}
-			f.Line = p.r.lineOf(m, c.proto, pc)
+			f.Line = p.lineOf(m, c.proto, pc)
 		}
 		if c.tail {
 			f.Kind = strings.TrimPrefix(f.Kind+" tail-called", " ")
@@ -204,6 +216,27 @@ func (p *placer) frames(m reader, ru run, g globals, level int) (list []language
 		list = append(list, f)
 	}
 	return list
+}
+
+// sourceOf returns where a function of Lua begins.
+func (p *placer) sourceOf(m reader, proto uint64) source {
+	in, known := p.sources[proto]
+	if !known && p.bytes < mostBytes {
+		in.file, in.line = p.r.source(m, proto)
+		p.bytes += len(in.file)
+		p.sources[proto] = in
+	}
+	return in
+}
+
+// lineOf returns the line of a function's instruction before pc.
+func (p *placer) lineOf(m reader, proto, pc uint64) int {
+	line, known := p.lines[[2]uint64{proto, pc}]
+	if !known {
+		line = p.r.lineOf(m, proto, pc)
+		p.lines[[2]uint64{proto, pc}] = line
+	}
+	return line
 }
 
 // firstOf returns the level of the innermost frame that executes, or runs a function for Lua to
@@ -219,8 +252,8 @@ func (p *placer) firstOf(level int) int {
 }
 
 // counter returns the address of the next instruction of the function that the frame at a level
-// executes. It is in a register, or in the frame; the call has the one that was noted when something
-// was last called that may fail. guess says that only that is known.
+// executes. It is in a register, or in the frame; the call has the one that was noted when
+// something was last called that may fail. guess says that only that is known.
 func (p *placer) counter(m reader, c *call, level int) (pc uint64, guess bool) {
 	code, size := m.Pointer(c.proto+m.ProtoCode), m.Uint(c.proto+m.ProtoSize, 4)
 	if m.Err() != nil || size > mostCode {
@@ -245,9 +278,9 @@ func (p *placer) counter(m reader, c *call, level int) (pc uint64, guess bool) {
 	return c.pc, level == 0
 }
 
-// hidden returns the levels of physical frames that are Lua's own. Where the file has nothing but
-// Lua, these are all outside of the innermost function, else the ones whose names begin with "lua".
-// What that function has called stays.
+// hidden returns the levels of physical frames that are Lua's own. Where the file has nothing
+// but Lua, these are all outside of the innermost function, else the ones whose names begin with
+// "lua". What that function has called stays.
 func (p *placer) hidden(groups []language.Group) (levels []int) {
 	if len(groups) == 0 {
 		return nil

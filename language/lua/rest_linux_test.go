@@ -17,7 +17,8 @@ import (
 // tracebackLine is a line of debug.traceback's.
 var tracebackLine = regexp.MustCompile(`^\t(.*?):(\d+:)? (?:in )?(.*)$`)
 
-// TestRest holds a process that stands still, and its core file, against what debug.traceback says.
+// TestRest holds a process that stands still, and its core file, against what debug.traceback
+// says.
 func TestRest(t *testing.T) {
 	script, err := filepath.Abs("testdata/rest.lua")
 	if err != nil {
@@ -41,8 +42,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// hold holds frames against texts of debug.traceback. The first frame, which waits, and what resumes
-// a coroutine are in no text.
+// hold holds frames against texts of debug.traceback. The first frame, which waits, and what
+// resumes a coroutine are in no text.
 func hold(t *testing.T, d *languagetest.Thread, text string, old bool) {
 	t.Helper()
 	if w := d.Warnings(); len(w) > 0 {

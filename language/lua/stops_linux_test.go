@@ -76,8 +76,8 @@ func parse(text string) (states [][]string, next string) {
 	return states, next
 }
 
-// TestStops stops a busy program at random moments. Its frames are the ones that Lua's own functions
-// tell at the same moment, each in its place.
+// TestStops stops a busy program at random moments. Its frames are the ones that Lua's own
+// functions tell at the same moment, each in its place.
 func TestStops(t *testing.T) {
 	stops := 30
 	if os.Getenv("SFWALK_SOAK") == "1" {
