@@ -3,10 +3,18 @@ package lua
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/language/internal/structs"
 )
 
+// mostName bounds the names of modules and their functions, bytes: longer ones are cut.
+const mostName = 200
+
 // text returns a string of Lua's, at most [structs.MostText] bytes of it.
-func (r *runtime) text(m reader, at uint64) string {
+func (r *runtime) text(m reader, at uint64) string { return r.begin(m, at, structs.MostText) }
+
+// begin returns the first bytes of a string of Lua's, at most most.
+func (r *runtime) begin(m reader, at, most uint64) string {
 	n, text := m.Pointer(at+m.StringLength), at+m.StringText
 	if m.StringShort != absent {
 		const long = 1 << 4 // in the tag of a string
@@ -16,7 +24,7 @@ func (r *runtime) text(m reader, at uint64) string {
 			text = m.Pointer(at + m.StringPointer)
 		}
 	}
-	return m.Text(text, n)
+	return m.Text(text, min(n, most))
 }
 
 // source returns where a function of Lua is: its file, and the line where it begins. A chunk
@@ -97,7 +105,7 @@ func (r *runtime) eachNode(m reader, table uint64, left *int, do func(key string
 		keyTag := m.Uint(at+m.NodeKeyType, 1) & tagMask
 		tag := m.Uint(at+m.NodeValue+m.ValueType, 1) & tagMask
 		if keyTag&typeMask == m.TypeString && tag&typeMask != 0 && m.OK() {
-			key := r.text(m, m.Pointer(at+m.NodeKey))
+			key := r.begin(m, m.Pointer(at+m.NodeKey), mostName)
 			value := m.Pointer(at + m.NodeValue)
 			if m.OK() {
 				do(key, tag, value)

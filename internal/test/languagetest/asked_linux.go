@@ -34,8 +34,8 @@ func StartTold(t testing.TB, path string, args ...string) *Told {
 }
 
 // AtRandom stops the process at a random moment, calls look, and returns what the run time says of
-// the same moment: the handler is the first that runs when the process goes on. It returns "" if the
-// process has died of that, for a run time may be just changing what the handler reads.
+// the same moment: the handler is the first that runs when the process goes on. It returns "" if
+// the process has died of that, for a run time may be just changing what the handler reads.
 func (p *Told) AtRandom(t testing.TB, look func()) string {
 	t.Helper()
 	for range rand.N(100) {
