@@ -34,7 +34,7 @@ func (r *runtime) calls(m reader, st state) (list []call, err error) {
 	if m.Version == 501 {
 		first = m.Pointer(first)
 	}
-	inner, mark := at, uint64(0) // a list that goes round comes back to a mark
+	inner, returning, mark := at, false, uint64(0) // a list that goes round comes back to a mark
 	for at != first {
 		if n := len(list); n&(n-1) == 0 {
 			mark = at
@@ -45,8 +45,8 @@ func (r *runtime) calls(m reader, st state) (list []call, err error) {
 		if wrong := m.Err(); wrong != nil {
 			return list, fmt.Errorf("a call: %w", wrong)
 		}
-		if !ok && at == inner {
-			at = r.caller(m, at) // it is just returning: its result is where its function was
+		if !ok && at == inner && !returning {
+			at, returning = r.caller(m, at), true // its result is where its function was
 			continue
 		}
 		if !ok || len(list) == mostCalls {
