@@ -129,6 +129,7 @@ func readSymbols(im *Image) {
 	}
 	im.LookupPrefix("m", 4)
 	im.LookupExported("m", 4)
+	im.Exported("main")
 	im.ThreadLocal("main")
 	im.Objects()
 }

@@ -34,6 +34,23 @@ func (im *Image) LookupExported(prefix string, max int) map[string]Symbol {
 	return im.LookupPrefix(prefix, max)
 }
 
+// Exported returns the first symbol called name, function or data, that the dynamic linker knows. By
+// the file's hash table that takes some reads, however many symbols there are.
+func (im *Image) Exported(name string) (s Symbol, ok bool) {
+	tables := im.tablesWithNames()
+	if im.symbolTables().static != nil {
+		tables = tables[1:]
+	}
+	for _, t := range tables {
+		for _, i := range t.called(name) {
+			if r, defined := t.symbol(i); defined && !r.undefined && isCodeOrData(r.symType()) {
+				return t.exported(i, &r), true
+			}
+		}
+	}
+	return s, false
+}
+
 func withPrefix(tables []*symbolTable, prefix string, max int) map[string]Symbol {
 	found := make(map[string]Symbol)
 	eachNamed(tables, prefix, isCodeOrData, func(t *symbolTable, name uint32, s Symbol) {

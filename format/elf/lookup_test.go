@@ -63,6 +63,9 @@ func TestLookup(t *testing.T) {
 			if s, is := im.LookupExported(symbol, 1<<20)[symbol]; len(exported) > 0 && (is != (exported[symbol] != nil) || is && !exported[symbol][s.Addr]) {
 				t.Errorf("%s: %s is exported at %#x (%v), readelf has %v", name, symbol, s.Addr, is, exported[symbol])
 			}
+			if s, is := im.Exported(symbol); is != (exported[symbol] != nil) || is && !exported[symbol][s.Addr] {
+				t.Errorf("%s: the exported %s is at %#x (%v), readelf has %v", name, symbol, s.Addr, is, exported[symbol])
+			}
 			if _, is := addresses[symbol+"?"]; !is && im.Lookup(symbol+"?", 1) != nil {
 				t.Errorf("%s: there is a %s?", name, symbol)
 			}

@@ -67,8 +67,10 @@ func layOut(c *constants) (*layout, error) {
 	}
 	field := func(names ...string) uint64 { return uint64(c.of(names...)) }
 	kind := func(names ...string) uint16 { return uint16(c.of(names...)) }
+	major, _ := c.number(versionBegin + "6major_E")
+	minor, _ := c.number(versionBegin + "6minor_E")
 	l := &layout{
-		major: c.major, minor: c.minor,
+		major: int(major), minor: int(minor),
 		mapType: field("class_Map__instance_type__uint16_t"), mapBits2: field("class_Map__bit_field2__char"), mapBits3: field("class_Map__bit_field3__int"),
 		mapPrototype: field("class_Map__prototype__Object"), mapConstructor: field("class_Map__constructor_or_back_pointer__Object", "class_Map__constructor_or_back_pointer__Tagged_Object_"),
 		mapDescriptors: field("class_Map__instance_descriptors_offset"), mapInObject: field("class_Map__inobject_properties_start_or_constructor_function_index__char"),
@@ -122,15 +124,12 @@ func layOut(c *constants) (*layout, error) {
 		},
 	}
 	l.types.functionEnd = uint16(c.either(int64(l.types.function)+17, "LastJSFunctionType")) + 1
-	for name, v := range c.values {
-		if len(name) > 10 && name[:10] == "frametype_" {
-			l.kinds.most = max(l.kinds.most, v)
-		}
-	}
+	k := &l.kinds
+	k.most = max(k.entry, k.constructEntry, k.builtinExit, k.construct, k.fastConstruct, k.wasm, k.regExp, k.builtin, k.internal, k.wasmToJS, k.jsToWasm) + 8
 	if c.lacks != "" {
-		return nil, fmt.Errorf("V8 %d.%d does not tell %s", c.major, c.minor, c.lacks)
+		return nil, fmt.Errorf("V8 %d.%d does not tell %s", major, minor, c.lacks)
 	}
-	known, err := releaseOf(c.major, c.minor)
+	known, err := releaseOf(l.major, l.minor)
 	if err != nil {
 		return nil, err
 	}
