@@ -16,9 +16,31 @@ type call struct {
 	guess       bool // it, or its place, need not be right
 }
 
-// frames returns the frame of a call. A function without a table of positions has the line in which
-// it begins, which is a guess, unless it ends there, too.
+// frames returns the frame of a call.
 func (w *walk) frames(x *call) []language.Frame {
+	h := w.heap
+	if h.kept == nil {
+		return []language.Frame{w.read(x)}
+	}
+	key := frameKey{function: x.function, object: x.object, this: x.this.shape, offset: x.offset, kind: x.kind, constructor: x.constructor, guess: x.guess, later: w.stack.Later}
+	if x.this.known && isPointer(x.this.word) {
+		key.this = h.field(x.this.word, 0)
+	}
+	h.Err()
+	f, ok := h.kept.frame(&key)
+	if !ok {
+		f = w.read(x)
+		if !h.isFunction(x.this.word) { // else the class is not in its Map
+			h.kept.keepFrame(&key, f)
+		}
+		h.Err()
+	}
+	return []language.Frame{f}
+}
+
+// read reads the frame of a call. A function without a table of positions has the line in which
+// it begins, which is a guess, unless it ends there, too.
+func (w *walk) read(x *call) language.Frame {
 	h := w.heap
 	position := h.positionAt(x.bytecode, x.offset)
 	if h.Err() != nil {
@@ -45,7 +67,7 @@ func (w *walk) frames(x *call) []language.Frame {
 	if h.Err() != nil {
 		f.Function = x.name
 	}
-	return []language.Frame{f}
+	return f
 }
 
 // constructs reports whether the caller's frame belongs to "new".
@@ -117,7 +139,7 @@ func (w *walk) optimized(r *record, x *call) (frames []language.Frame) {
 	if h.Err() != nil || len(list) > 0 && list[len(list)-1].shared != shared {
 		list = nil
 	}
-	if w.stack.Later && len(list) == 0 {
+	if w.stack.Later && len(list) == 0 && h.sharedIn(h.field(r.code.object, h.codeDeopt)) != shared {
 		w.said.Early = unread // the code, or the function, may be another one by now
 		return nil
 	}

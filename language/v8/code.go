@@ -19,6 +19,16 @@ const (
 // codeAt finds the code that an address is in. V8 has no table of it that is easy to read. But each
 // code begins with a header, which leads to an object that leads back.
 func (h *heap) codeAt(pc uint64) (c code, ok bool) {
+	if c, ok = h.codes[pc]; ok {
+		return c, c.object != 0
+	}
+	if c, ok = h.findCode(pc); !ok {
+		c = code{}
+	}
+	return keep(h.codes, pc, c), ok
+}
+
+func (h *heap) findCode(pc uint64) (c code, ok bool) {
 	for lo := pc &^ (alignment - 1); pc-lo < mostBackward && lo > h.codeHeader && h.spend(8); lo -= alignment {
 		object := lo - h.codeHeader + 1
 		m := h.field(object, 0)

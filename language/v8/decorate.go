@@ -70,6 +70,9 @@ func (r *record) at(offset int) uint64 { return r.fp + uint64(offset) }
 func (w *walk) frame(level int, f *frame.Frame) {
 	if w.heap == nil {
 		w.heap = newHeap(structs.New(w.stack.Arch, w.stack.Memory, &w.pages), w.layout)
+		if w.stack.FramesAlone {
+			w.heap.kept = &w.kept
+		}
 	}
 	h := w.heap
 	h.Err()
@@ -159,6 +162,16 @@ func (w *walk) marked(r *record) []language.Frame {
 	return nil
 }
 
+// isContext reports whether a value is the context of a function. Who asks again and again is
+// content with a value that may be one: the function has to be sound, too.
+func (h *heap) isContext(v uint64) bool {
+	if h.kept != nil {
+		return isPointer(v)
+	}
+	t, ok := h.typeOf(v)
+	return ok && t >= h.types.context && t < h.types.contextEnd
+}
+
 // unread says that a function is missing.
 const unread = "a function of JavaScript cannot be read, and is missing"
 
@@ -166,9 +179,8 @@ const unread = "a function of JavaScript cannot be read, and is missing"
 func (w *walk) javaScript(r *record) []language.Frame {
 	h := w.heap
 	fn := h.Uint(r.at(functionAt), 8)
-	t, ok := h.typeOf(r.mark)
-	if !ok || t < h.types.context || t >= h.types.contextEnd || !h.isFunction(fn) {
-		if r.level > 0 && r.code.object != 0 && (r.code.kind >= h.baseline || ok) {
+	if !h.isContext(r.mark) || !h.isFunction(fn) {
+		if r.level > 0 && r.code.object != 0 && r.code.kind >= h.baseline {
 			w.said.Early = unread
 		}
 		return nil
@@ -190,7 +202,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 		return w.frames(&x)
 	}
 	bytecode := h.Uint(r.at(bytecodeAt), 8)
-	if !h.is(bytecode, h.types.bytecodeArray) || w.stack.Later && bytecode != f.bytecode {
+	if same := bytecode == f.bytecode; !same && (w.stack.Later || !h.is(bytecode, h.types.bytecodeArray)) {
 		w.said.Early = unread
 		return nil
 	}

@@ -46,6 +46,7 @@ type engine struct {
 	path  string // of the module
 	pages pages.Spare
 	lines lineTables
+	kept  kept
 }
 
 // constants are numbers that a module with V8 exports.

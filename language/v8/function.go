@@ -30,8 +30,20 @@ func (h *heap) functionOf(shared uint64) (f function, ok bool) {
 	if f, ok = h.functions[shared]; ok {
 		return f, true
 	}
+	var bytes [sharedSize]byte
+	if h.kept != nil {
+		if !isPointer(shared) || !h.Bytes(shared-1, bytes[:]) {
+			return f, false
+		}
+		if f, ok = h.kept.functionOf(shared, &bytes); ok {
+			return keep(h.functions, shared, f), true
+		}
+	}
 	if f, ok = h.readFunction(shared); ok {
 		keep(h.functions, shared, f)
+		if h.kept != nil {
+			h.kept.keepFunction(shared, &bytes, f)
+		}
 	}
 	return f, ok
 }

@@ -13,12 +13,14 @@ type heap struct {
 	classes    map[uint64]string // names of classes, by Map
 	plainNames map[uint64]bool   // Maps of functions without a name of their own
 	functions  map[uint64]function
+	kept       *kept             // nil if nothing is kept for later
 	tables     map[uint64][]byte // of positions
+	codes      map[uint64]code   // by an address in it; that there is none, too
 }
 
 func newHeap(r *structs.Reader, l *layout) *heap {
 	return &heap{Reader: r, layout: l, keys: map[uint64]string{}, classes: map[uint64]string{}, plainNames: map[uint64]bool{},
-		functions: map[uint64]function{}, tables: map[uint64][]byte{}}
+		functions: map[uint64]function{}, tables: map[uint64][]byte{}, codes: map[uint64]code{}}
 }
 
 // mostEffort bounds what is read for one stack, in bytes. mostKept bounds what is kept of each

@@ -1,0 +1,69 @@
+package v8
+
+import (
+	"sync"
+
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// kept is what is kept from one stack to the next, for who asks again and again. Objects move and
+// die: what is kept of a function holds as long as the object that tells of it has the same bytes.
+type kept struct {
+	mu        sync.Mutex
+	functions map[uint64]keptFunction
+	frames    map[frameKey]language.Frame
+}
+
+// sharedSize is how much of a SharedFunctionInfo says what the function is, in bytes.
+const sharedSize = 64
+
+type keptFunction struct {
+	bytes [sharedSize]byte
+	function
+}
+
+// frameKey tells a frame from others. The class depends on the Map of "this".
+type frameKey struct {
+	function     function
+	object, this uint64
+	offset       int
+	kind         string
+	constructor  bool
+	guess, later bool
+}
+
+// mostKeptFrames bounds what is kept of each kind.
+const mostKeptFrames = 1 << 14
+
+// functionOf returns what is kept of a function if it still holds.
+func (k *kept) functionOf(shared uint64, bytes *[sharedSize]byte) (f function, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	x, ok := k.functions[shared]
+	return x.function, ok && x.bytes == *bytes
+}
+
+func (k *kept) keepFunction(shared uint64, bytes *[sharedSize]byte, f function) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.functions == nil || len(k.functions) >= mostKeptFrames {
+		k.functions = map[uint64]keptFunction{}
+	}
+	k.functions[shared] = keptFunction{*bytes, f}
+}
+
+func (k *kept) frame(key *frameKey) (f language.Frame, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, ok = k.frames[*key]
+	return f, ok
+}
+
+func (k *kept) keepFrame(key *frameKey, f language.Frame) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.frames == nil || len(k.frames) >= mostKeptFrames {
+		k.frames = map[frameKey]language.Frame{}
+	}
+	k.frames[*key] = f
+}
