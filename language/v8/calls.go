@@ -1,6 +1,8 @@
 package v8
 
 import (
+	"cmp"
+
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/language"
 )
@@ -65,7 +67,7 @@ func (w *walk) read(x *call) language.Frame {
 	}
 	f.Function = h.nameOf(&x.function, x.object, this, x.constructor)
 	if h.Err() != nil {
-		f.Function = x.name
+		f.Function = cmp.Or(x.name, anonymous)
 	}
 	return f
 }
@@ -127,7 +129,7 @@ func (w *walk) baselineOffset(r *record, bytecode uint64) int {
 }
 
 // optimized returns the frames that are one frame of an optimizing compiler's code.
-func (w *walk) optimized(r *record, x *call) (frames []language.Frame) {
+func (w *walk) optimized(r *record, x *call, shared uint64) (frames []language.Frame) {
 	h := w.heap
 	kind := "turbofan"
 	if r.code.kind == h.baseline+1 {
@@ -135,7 +137,6 @@ func (w *walk) optimized(r *record, x *call) (frames []language.Frame) {
 	}
 	deopt, exact := h.safepoint(&r.code, int(r.frame.PC()-r.code.lo))
 	list := h.inlined(&r.code, deopt, r.fp)
-	shared := h.field(x.object, h.functionShared)
 	if h.Err() != nil || len(list) > 0 && list[len(list)-1].shared != shared {
 		list = nil
 	}

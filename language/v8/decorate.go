@@ -178,35 +178,73 @@ const unread = "a function of JavaScript cannot be read, and is missing"
 // javaScript looks at a frame that has a function.
 func (w *walk) javaScript(r *record) []language.Frame {
 	h := w.heap
-	fn := h.Uint(r.at(functionAt), 8)
-	if !h.isContext(r.mark) || !h.isFunction(fn) {
-		if r.level > 0 && r.code.object != 0 && r.code.kind >= h.baseline {
+	x := call{object: h.Uint(r.at(functionAt), 8)}
+	shared := uint64(0)
+	if h.isContext(r.mark) && h.isFunction(x.object) {
+		shared = h.field(x.object, h.functionShared)
+		x.this, x.constructor = value{known: true, word: h.Uint(r.at(thisAt), 8)}, w.constructs(r)
+	}
+	h.Err()
+	bytecode := uint64(0) // that runs, of code that is not optimized
+	switch {
+	case r.code.object == 0 || r.code.kind < h.baseline:
+		bytecode = h.Uint(r.at(bytecodeAt), 8)
+	case r.code.kind == h.baseline:
+		bytecode = h.bytecodeIn(h.field(r.code.object, h.codeDeopt))
+	}
+	f, ok := h.functionOf(shared)
+	if w.stack.Later && (!ok || !w.runs(r, &f, shared, bytecode)) {
+		// The function object has moved. What runs has not.
+		h.Err()
+		x = call{}
+		if bytecode != 0 {
+			shared = h.kept.sharedOf(bytecode)
+		} else {
+			shared = h.sharedIn(h.field(r.code.object, h.codeDeopt))
+		}
+		f, ok = h.functionOf(shared)
+		ok = ok && w.runs(r, &f, shared, bytecode)
+	}
+	if !ok {
+		// The innermost frame may just be being made.
+		if r.level > 0 && (r.code.object != 0 && r.code.kind >= h.baseline || h.is(bytecode, h.types.bytecodeArray)) {
 			w.said.Early = unread
 		}
 		return nil
 	}
-	this := value{known: true, word: h.Uint(r.at(thisAt), 8)}
-	f, ok := h.functionOf(h.field(fn, h.functionShared))
-	if !ok {
-		w.said.Early = unread
-		return nil
-	}
-	x := call{function: f, object: fn, this: this, constructor: w.constructs(r)}
+	x.function = f
 	switch {
 	case f.builtin || f.api:
 		return w.builtin(r, &x)
-	case r.code.object != 0 && r.code.kind > h.baseline:
-		return w.optimized(r, &x)
+	case bytecode == 0:
+		return w.optimized(r, &x, shared)
 	case r.code.object != 0 && r.code.kind == h.baseline:
-		x.offset, x.kind = w.baselineOffset(r, f.bytecode), "baseline"
-		return w.frames(&x)
+		x.offset, x.kind = w.baselineOffset(r, bytecode), "baseline"
+	default:
+		if bytecode != f.bytecode && !h.is(bytecode, h.types.bytecodeArray) {
+			w.said.Early = unread
+			return nil
+		}
+		x.offset, x.guess = w.interpreterOffset(r, bytecode)
+		x.kind = "interpreted"
 	}
-	bytecode := h.Uint(r.at(bytecodeAt), 8)
-	if same := bytecode == f.bytecode; !same && (w.stack.Later || !h.is(bytecode, h.types.bytecodeArray)) {
-		w.said.Early = unread
-		return nil
+	if h.kept != nil {
+		h.kept.keepShared(bytecode, shared)
 	}
-	x.bytecode, x.kind = bytecode, "interpreted"
-	x.offset, x.guess = w.interpreterOffset(r, bytecode)
+	x.bytecode = bytecode
 	return w.frames(&x)
+}
+
+// runs reports whether a frame runs a function: what it runs leads to that.
+func (w *walk) runs(r *record, f *function, shared, bytecode uint64) bool {
+	h := w.heap
+	switch {
+	case bytecode == 0:
+		return h.sharedIn(h.field(r.code.object, h.codeDeopt)) == shared
+	case r.code.object != 0 && r.code.kind == h.baseline || !f.builtin && !f.api:
+		return f.bytecode == bytecode
+	}
+	is := h.is(bytecode, h.types.bytecodeArray)
+	h.Err()
+	return !is
 }

@@ -12,6 +12,7 @@ type kept struct {
 	mu        sync.Mutex
 	functions map[uint64]keptFunction
 	frames    map[frameKey]language.Frame
+	shared    map[uint64]uint64 // SharedFunctionInfos by their bytecode
 }
 
 // sharedSize is how much of a SharedFunctionInfo says what the function is, in bytes.
@@ -66,4 +67,23 @@ func (k *kept) keepFrame(key *frameKey, f language.Frame) {
 		k.frames = map[frameKey]language.Frame{}
 	}
 	k.frames[*key] = f
+}
+
+// sharedOf returns the SharedFunctionInfo that had a bytecode; 0 if none is known.
+func (k *kept) sharedOf(bytecode uint64) uint64 {
+	if k == nil {
+		return 0
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.shared[bytecode]
+}
+
+func (k *kept) keepShared(bytecode, shared uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.shared == nil || len(k.shared) >= mostKeptFrames {
+		k.shared = map[uint64]uint64{}
+	}
+	k.shared[bytecode] = shared
 }

@@ -77,21 +77,18 @@ func announced(t *testing.T, file string) (list []frame, ok bool) {
 	return framesOf(t, rest), true
 }
 
-// decorated returns the frames of a process's main thread.
-func decorated(t *testing.T, pid int) (list []frame, guesses int, d *languagetest.Thread) {
-	t.Helper()
-	d = languagetest.Attach(t, pid, v8.Decorator{}, nil)[pid]
+// shown returns the frames of a thread that Error.stack has, too: it leaves out functions of the
+// program that has V8 in it. guesses counts the frames that need not be right.
+func shown(d *languagetest.Thread) (list []frame, guesses int) {
 	for _, f := range d.Frames() {
-		x := frame{f.Function, f.File, f.Line}
 		if f.Guess {
 			guesses++
 		}
-		if f.Kind == "native" {
-			continue // Error.stack leaves out functions that are the embedder's
+		if f.Kind != "native" {
+			list = append(list, frame{f.Function, f.File, f.Line})
 		}
-		list = append(list, x)
 	}
-	return list, guesses, d
+	return list, guesses
 }
 
 // TestStops stops a program at random moments. From the function on that has announced its stack,
@@ -120,7 +117,8 @@ func TestStops(t *testing.T) {
 					}
 					p.Stop(t)
 					if want, ok := announced(t, file); ok {
-						got, _, d := decorated(t, p.PID)
+						d := languagetest.Attach(t, p.PID, v8.Decorator{}, nil)[p.PID]
+						got, _ := shown(d)
 						compared++
 						frames += len(want)
 						if !ends(got, want) {
