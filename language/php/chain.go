@@ -33,10 +33,16 @@ type chain struct {
 	// bottom is the index of the first call that is on another stack: outside of the current fiber.
 	// It is -1 if there is none.
 	bottom int
+	left   int             // how many more calls may be read
+	waits  map[uint64]bool // generators that wait for another one
 }
 
-// mostCalls bounds the calls that are read.
+// mostCalls bounds the calls that are read in one look.
 const mostCalls = 1 << 17
+
+func (e *engine) newChain(r *structs.Reader, s state) *chain {
+	return &chain{engine: e, Reader: r, state: s, bottom: -1, left: mostCalls}
+}
 
 // read reads the calls from one on, outward.
 func (c *chain) read(at uint64) error { return c.readUntil(at, 0) }
@@ -45,7 +51,7 @@ func (c *chain) read(at uint64) error { return c.readUntil(at, 0) }
 func (c *chain) readUntil(at, end uint64) error {
 	mark, next := uint64(0), 1 // finds circles
 	for n := 0; at != 0 && at != end; n++ {
-		if n == mostCalls || at == mark {
+		if c.left--; c.left < 0 || at == mark {
 			c.Fail("the calls lead in a circle, or are more than %d", mostCalls)
 			break
 		}
@@ -107,9 +113,13 @@ func (c *chain) delegating(outermost uint64) {
 		running = c.calls[n-1].at
 	}
 	var list []call
-	for at := outermost; at != 0 && len(list) < mostDelegating; {
+	for at := outermost; at != 0 && len(list) < mostDelegating && c.left > 0; c.left-- {
 		record := c.Pointer(at + c.layout.at[generatorCall])
 		if record == 0 || record == running || !c.OK() {
+			break
+		}
+		if c.waits[at] {
+			c.Fail("the generator at %#x waits in two places", at)
 			break
 		}
 		if running == 0 && c.runsGenerator(at) {
@@ -119,7 +129,10 @@ func (c *chain) delegating(outermost uint64) {
 		if one.function == nil {
 			break
 		}
-		one.delegates = true
+		if c.waits == nil {
+			c.waits = map[uint64]bool{}
+		}
+		one.delegates, c.waits[at] = true, true
 		list = append(list, one)
 		at = c.Pointer(at + c.layout.at[generatorParent])
 	}

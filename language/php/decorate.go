@@ -15,7 +15,7 @@ func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
 	if !ok {
 		return nil, r.Err()
 	}
-	c := &chain{engine: e, Reader: r, state: state, bottom: -1}
+	c := e.newChain(r, state)
 	current := r.Pointer(c.globals + e.layout.at[globalsCurrent])
 	if err := r.Err(); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (e *engine) fits(m target.Memory) (err error) {
 func (e *engine) fitsNow(m target.Memory) error {
 	r := e.reader(m)
 	defer r.Free()
-	c := &chain{engine: e, Reader: r, state: e.where.state, bottom: -1}
+	c := e.newChain(r, e.where.state)
 	l := e.layout
 	for i := range uint64(3) {
 		if op := c.Uint(c.globals+l.at[globalsExceptionOp]+i*l.at[opSize]+l.at[opCode], 1); op != opHandleException {

@@ -85,7 +85,7 @@ func made(l *layout) []byte {
 func frames(e *engine, data []byte) (list []string) {
 	r := structs.New(e.arch, memtest.Flat{Lo: imageAt, Data: data}, &e.spare)
 	defer r.Free()
-	c := &chain{engine: e, Reader: r, state: e.where.state, bottom: -1}
+	c := e.newChain(r, e.where.state)
 	c.read(r.Pointer(c.globals + e.layout.at[globalsCurrent]))
 	p := placing{chain: c}
 	for i := range c.calls {
@@ -115,7 +115,7 @@ func FuzzCalls(f *testing.F) {
 	e := small(f)
 	f.Add(made(e.layout))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		bounds.Hold(t, 1<<20+64*len(data), func() { frames(e, data) })
+		bounds.Hold(t, 1<<20+1024*len(data), func() { frames(e, data) })
 	})
 }
 
@@ -130,6 +130,6 @@ func FuzzTasks(f *testing.F) {
 	order.PutUint64(data[0xe90:], 1)
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		bounds.Hold(t, 1<<20+64*len(data), func() { e.Tasks(memtest.Flat{Lo: imageAt, Data: data}) })
+		bounds.Hold(t, 48<<20, func() { e.Tasks(memtest.Flat{Lo: imageAt, Data: data}) })
 	})
 }

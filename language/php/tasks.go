@@ -15,6 +15,9 @@ const mostObjects = 4 << 20
 // mostTasks bounds the tasks of a process.
 const mostTasks = 1 << 17
 
+// mostUnread bounds the objects that cannot be read. There are none in a process that is in order.
+const mostUnread = 1000
+
 // The states of a fiber: zend_fiber_status.
 const (
 	fiberInit      = 0
@@ -34,7 +37,7 @@ func (e *engine) Tasks(m target.Memory) (list []language.Task, err error) {
 	}
 	r := e.reader(m)
 	defer r.Free()
-	c := &chain{engine: e, Reader: r, state: e.where.state, bottom: -1}
+	c := e.newChain(r, e.where.state)
 	buckets := c.Pointer(c.globals + e.layout.at[globalsObjectBuckets])
 	top := c.Uint(c.globals+e.layout.at[globalsObjectTop], 4)
 	if err := c.Err(); err != nil || buckets == 0 {
@@ -42,11 +45,14 @@ func (e *engine) Tasks(m target.Memory) (list []language.Task, err error) {
 	}
 	kinds := map[uint64]string{} // by class; "" for other classes
 	awaited := map[uint64][]uint64{}
-	frames := 0
+	seen := map[uint64]bool{} // of the list
+	unread := 0
 	for i := uint64(1); i < min(top, mostObjects); i++ {
 		object := c.Pointer(buckets + 8*i)
+		if err = c.Err(); err != nil {
+			break
+		}
 		if object == 0 || object&1 != 0 {
-			c.Err()
 			continue // the place is free
 		}
 		class := c.Pointer(object + e.layout.at[objectClass])
@@ -62,21 +68,25 @@ func (e *engine) Tasks(m target.Memory) (list []language.Task, err error) {
 		t := language.Task{ID: object, Number: i}
 		is := false
 		switch {
-		case c.Err() != nil:
-			continue
+		case !c.OK():
+			unread++
+		case seen[object]: // no object has two numbers
 		case kind == "Fiber" && e.layout.has(fiberStatus):
 			is = c.fiber(&t)
 		case kind == "Generator":
 			is = c.generator(&t, awaited)
 		}
-		if c.Err(); !is {
-			continue
-		}
-		if frames += len(t.Frames); len(list) == mostTasks || frames > mostCalls {
+		switch wrong := c.Err(); {
+		case unread == mostUnread:
+			err = wrong
+		case is && (len(list) == mostTasks || c.left <= 0):
 			err = fmt.Errorf("there are more than %d fibers and generators, or more than %d frames of them", mostTasks, mostCalls)
+		case is:
+			list, seen[t.ID] = append(list, t), true
+		}
+		if err != nil {
 			break
 		}
-		list = append(list, t)
 	}
 	if top > mostObjects {
 		err = cmp.Or(err, fmt.Errorf("there are %d objects: the last ones were not looked at", top))
@@ -97,7 +107,7 @@ func (c *chain) fiber(t *language.Task) bool {
 		t.State = "running" // a thread has its frames, or a fiber that it has resumed
 	case fiberSuspended:
 		t.State = "waiting"
-		c.calls, c.bottom = c.calls[:0], -1
+		c.calls, c.bottom, c.waits = c.calls[:0], -1, nil
 		bottom := c.Pointer(t.ID + c.layout.at[fiberBottom])
 		if err := c.readUntil(c.Pointer(t.ID+c.layout.at[fiberCall]), bottom); err != nil {
 			t.Early = err.Error()
@@ -116,6 +126,7 @@ func (c *chain) generator(t *language.Task, awaited map[uint64][]uint64) bool {
 		return false // it is over, or on a stack
 	}
 	one, _ := c.call(record)
+	c.left--
 	if !c.OK() || one.function == nil || !one.function.user() {
 		return false
 	}
