@@ -6,7 +6,8 @@ import (
 )
 
 // context returns the execution context of a stack's thread: it is in its thread-local storage. It
-// is 0 if the thread has none, as threads have that Ruby has not made.
+// is 0 if the thread has none, as threads have that Ruby has not made, and threads that wait for
+// another one of Ruby's to run.
 func (r *runtime) context(m *memory, s *language.Stack) uint64 {
 	if len(s.Frames) == 0 {
 		return 0
@@ -45,7 +46,8 @@ func (m *memory) contextAt(variable uint64, known bool) (ec uint64) {
 		thread := m.Pointer(at + m.contextThread)
 		now := m.Pointer(thread + m.threadContext)
 		ractor := m.Pointer(m.Pointer(thread+m.threadVM) + m.vmMainRactor)
-		if isObject(at) && isObject(ractor) && m.OK() && (known || now == at) {
+		dead := m.hasThreads() && m.Uint(thread+m.threadStatusByte, 1)>>m.threadStatusBit&3 == m.statusKilled
+		if isObject(at) && isObject(ractor) && m.OK() && (known || now == at) && !dead {
 			ec = at
 		}
 	})

@@ -24,17 +24,18 @@ func TestCores(t *testing.T) {
 	}
 	for _, interpreter := range rubies(t) {
 		t.Run(filepath.Base(interpreter), func(t *testing.T) {
-			gdbtest.Await(t, "a process dies at an announced moment", func() bool { return diesAnnounced(t, interpreter) })
+			extension := moment(t, interpreter)
+			gdbtest.Await(t, "a process dies at an announced moment", func() bool { return diesAnnounced(t, extension, interpreter) })
 		})
 	}
 }
 
 // diesAnnounced holds the core file of a process against the trace that it has announced. It
 // reports false if the process has run on before it died.
-func diesAnnounced(t *testing.T, interpreter string) bool {
+func diesAnnounced(t *testing.T, extension, interpreter string) bool {
 	t.Helper()
 	dir := t.TempDir()
-	p, s := startBusy(t, "/bin/sh", "-c", `cd "$0"; ulimit -c unlimited; echo 1 >/proc/$$/coredump_filter; exec "$@"`, dir, interpreter)
+	p, s := startBusy(t, extension, "/bin/sh", "-c", `cd "$0"; ulimit -c unlimited; echo 1 >/proc/$$/coredump_filter; exec "$@"`, dir, interpreter)
 	number := stopAnnounced(t, p, s)
 	if err := syscall.Kill(p.PID, syscall.SIGABRT); err != nil {
 		t.Fatal(err)

@@ -95,11 +95,11 @@ func (s shared) text(length, at int) string {
 	return string(s[at : at+int(binary.NativeEndian.Uint32(s[length:]))])
 }
 
-// startBusy starts testdata/busy.rb. The last of command is the interpreter.
-func startBusy(t *testing.T, command ...string) (*gdbtest.Process, shared) {
+// startBusy starts testdata/busy.rb by a command, which ends with the interpreter. The extension is
+// in the folder dir.
+func startBusy(t *testing.T, dir string, command ...string) (*gdbtest.Process, shared) {
 	t.Helper()
-	dir := moment(t, command[len(command)-1])
-	file, err := os.Create(filepath.Join(dir, "shared"))
+	file, err := os.Create(filepath.Join(t.TempDir(), "shared"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func stopAnnounced(t *testing.T, p *gdbtest.Process, s shared) (number int) {
 func TestAnnounced(t *testing.T) {
 	for _, interpreter := range rubies(t) {
 		t.Run(filepath.Base(interpreter), func(t *testing.T) {
-			p, s := startBusy(t, interpreter)
+			p, s := startBusy(t, moment(t, interpreter), interpreter)
 			looks, frames := 40, 0
 			if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
 				looks = max(looks, n)
@@ -188,6 +188,7 @@ func TestAnnounced(t *testing.T) {
 					t.Errorf("got:\n%s\nRuby says:\n%s\n%q", strings.Join(got, "\n"), strings.Join(want, "\n"), d.Warnings())
 				}
 				frames += len(got)
+				checkPlaces(t, d)
 				if w := d.Warnings(); len(w) > 0 {
 					t.Errorf("%q", w)
 				}
@@ -201,12 +202,30 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
+// checkPlaces holds the places of the extension's functions against its code: each is looked for
+// between two calls of the evaluator alone, so that the runs around it are in their places, too.
+func checkPlaces(t *testing.T, d *languagetest.Thread) {
+	t.Helper()
+	for level, f := range d.Stack.Frames {
+		p := d.Said.At[level]
+		if p == nil {
+			continue
+		}
+		for _, x := range p.Frames {
+			in := f.Module() != nil && filepath.Base(f.Module().Path) == "moment.so"
+			if of := strings.HasPrefix(x.Function, "Moment."); of != in {
+				t.Errorf("%s stands at level %d, in %v", x.Function, level, f.Module())
+			}
+		}
+	}
+}
+
 // TestMoments stops threads at any moment, and has Ruby itself tell their frames in the handler of
 // a signal: by rb_profile_frames, which tells blocks of methods by their methods' names.
 func TestMoments(t *testing.T) {
 	for _, interpreter := range rubies(t) {
 		t.Run(filepath.Base(interpreter), func(t *testing.T) {
-			p, s := startBusy(t, interpreter)
+			p, s := startBusy(t, moment(t, interpreter), interpreter)
 			looks, frames, more := 60, 0, 0
 			if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
 				looks = max(looks, n)
