@@ -45,14 +45,12 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if s, ok := im.ThreadLocal("ruby_current_ec"); ok {
 		r.slot.Store(&s.Addr)
 	}
-	for _, s := range im.Lookup("ruby_global_symbols", 1) {
-		at := s.Addr + bias
-		r.symbols.Store(&at)
-	}
-	for _, name := range []string{"rb_vm_exec", "vm_exec"} {
+	for name, variable := range map[string]*atomic.Pointer[uint64]{
+		"rb_vm_exec": &r.exec, "ruby_global_symbols": &r.symbols, "ruby_current_vm_ptr": &r.machine, "first_jit_cont": &r.fibers,
+	} {
 		for _, s := range im.Lookup(name, 1) {
 			at := s.Addr + bias
-			r.exec.Store(&at)
+			variable.Store(&at)
 		}
 	}
 	return []language.Runtime{r}, nil
@@ -93,6 +91,8 @@ type runtime struct {
 	slot    atomic.Pointer[uint64] // the offset of ruby_current_ec in the module's thread-local storage
 	symbols atomic.Pointer[uint64] // the address of the table of symbols; 0 if there is none
 	exec    atomic.Pointer[uint64] // the function that calls the evaluator
+	machine atomic.Pointer[uint64] // the address of ruby_current_vm_ptr; 0 if it was not found
+	fibers  atomic.Pointer[uint64] // the address of first_jit_cont; 0 if it was not found
 }
 
 func (r *runtime) String() string { return fmt.Sprintf("Ruby %d.%d", r.major, r.minor) }

@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/memtest"
+	"github.com/sfwalk/sfwalk/language"
 )
 
 // base is where an image lies, and the structures in it.
@@ -30,7 +31,11 @@ const (
 	machine  = base + 0x1400
 	ractor   = base + 0x1500
 	size     = 0x2000
-	numberOf = 200 // of the symbol "name"
+	fiber    = base + 0x1900
+	node     = base + 0x1c00
+	vmAt     = base + 0x40 // ruby_current_vm_ptr
+	fibersAt = base + 0x48 // first_jit_cont
+	numberOf = 200         // of the symbol "name"
 )
 
 // releases are the ones whose layouts are known.
@@ -64,6 +69,28 @@ func newImage(l *layout, round bool) []byte {
 	put(thread+l.threadVM, machine)
 	put(thread+l.threadRactor, ractor)
 	put(machine+l.vmMainRactor, ractor)
+	put(vmAt, machine)
+	put(fibersAt, node)
+	put(machine+l.vmRactors, ractor+l.ractorNext)
+	put(ractor+l.ractorNext, machine+l.vmRactors)
+	put(ractor+l.ractorThreads, thread+l.threadNext)
+	put(thread+l.threadNext, ractor+l.ractorThreads)
+	if l.threadNative != absent {
+		put(thread+l.threadNative, thread+0x280)
+	}
+	put(context+l.contextFiber, fiber) // of the thread's context; the other's has the same frames
+	b[fiber+l.fiberStatusByte-base] = byte(l.statusResumed)
+	own := fiber + l.fiberContext
+	put(own+l.contextStack, stack)
+	put(own+l.contextStackSize, 3*l.frameSize/8)
+	put(own+l.contextFrame, stack)
+	put(own+l.contextThread, thread)
+	put(own+l.contextFiber, fiber)
+	put(node, own)
+	put(node+16, 0)
+	if l.heapPages != absent && machine+l.vmHeap+8 < base+size {
+		put(machine+l.vmHeap, base+0x1c80)
+	}
 	put(ractor+l.ractorRunning, thread)
 	put(stack+l.frameEP, values+0x40)
 	put(values+0x40, l.magicCFunc|l.flagLocal)
@@ -120,8 +147,8 @@ func newImage(l *layout, round bool) []byte {
 	return b
 }
 
-// decode reads the frames of an image, and what it tells of the thread.
-func decode(l *layout, b []byte) (c chain, err error) {
+// decode reads the frames of an image, what it tells of the thread, and the tasks.
+func decode(l *layout, b []byte) (c chain, tasks []language.Task, err error) {
 	table := uint64(symbols)
 	r := &runtime{layout: l, arch: amd64.Arch, image: &elf.Image{}}
 	r.symbols.Store(&table)
@@ -130,9 +157,13 @@ func decode(l *layout, b []byte) (c chain, err error) {
 	c.m = m
 	err = c.read(context)
 	m.queued(ractor, thread)
+	machine, fibers := uint64(vmAt), uint64(fibersAt)
+	r.machine.Store(&machine)
+	r.fibers.Store(&fibers)
+	list, _ := r.Tasks(memtest.Flat{Lo: base, Data: b})
 	m.className(class)
 	m.ractor(ractor)
-	return c, err
+	return c, list, err
 }
 
 // TestImage reads the frames of each release, and environments that go round.
@@ -142,7 +173,7 @@ func TestImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := decode(l, newImage(l, false))
+		c, tasks, err := decode(l, newImage(l, false))
 		got := ""
 		for _, f := range c.frames {
 			got += fmt.Sprintf("%s %s:%d, ", f.Function, f.File, f.Line)
@@ -150,7 +181,10 @@ func TestImage(t *testing.T) {
 		if got != "Klass#name a.rb:7, Klass#meth a.rb:7, " || err != nil || len(c.runs) != 1 || !c.runs[0].ends {
 			t.Errorf("%v: %q, %+v, %v", release, got, c.runs, err)
 		}
-		if _, err := decode(l, newImage(l, true)); err == nil {
+		if l.fiberListNext != absent && (len(tasks) != 1 || tasks[0].State != "resumed" || len(tasks[0].Frames) != 2) {
+			t.Errorf("%v: %+v", release, tasks)
+		}
+		if _, _, err := decode(l, newImage(l, true)); err == nil {
 			t.Errorf("%v: environments that go round have a method", release)
 		}
 	}

@@ -53,6 +53,13 @@ type layout struct {
 	ractorQueue, threadNext, threadQueue           uint64
 	threadTID, threadID                            uint64
 	nativeTID, nativeID                            uint64
+	contextFiber, vmHeap, threadObject             uint64
+	fiberObject, fiberPrev, fiberResuming          uint64
+	fiberStatusByte, fiberStatusBit                uint64
+	statusSuspended, statusResumed                 uint64
+	fiberListContext, fiberListNext                uint64
+	heapPages, heapCount, pageSize                 uint64
+	pageCount, pageStart, typeData, dataType       uint64
 	contextError, dataData                         uint64
 	fiberContext                                   uint64
 	threadName, threadRootFiber                    uint64
@@ -94,6 +101,11 @@ func (l *layout) fields() map[string]*uint64 {
 		"thread.name": &l.threadName, "thread.root_fiber": &l.threadRootFiber,
 		"ractor.queue": &l.ractorQueue, "thread.next": &l.threadNext, "thread.queue": &l.threadQueue, "thread.tid": &l.threadTID, "thread.id": &l.threadID,
 		"native.tid": &l.nativeTID, "native.id": &l.nativeID, "context.error": &l.contextError, "data.data": &l.dataData, "fiber.context": &l.fiberContext,
+		"context.fiber": &l.contextFiber, "vm.heap": &l.vmHeap, "thread.object": &l.threadObject, "fiber.object": &l.fiberObject, "fiber.prev": &l.fiberPrev,
+		"fiber.resuming": &l.fiberResuming, "fiber.status_byte": &l.fiberStatusByte, "fiber.status_bit": &l.fiberStatusBit,
+		"status.suspended": &l.statusSuspended, "status.resumed": &l.statusResumed, "fiber.list_context": &l.fiberListContext, "fiber.list_next": &l.fiberListNext,
+		"heap.pages": &l.heapPages, "heap.count": &l.heapCount, "page.size": &l.pageSize, "page.count": &l.pageCount, "page.start": &l.pageStart,
+		"type.data": &l.typeData, "data.type": &l.dataType,
 		"status.runnable": &l.statusRunnable, "status.stopped": &l.statusStopped, "status.forever": &l.statusForever, "status.killed": &l.statusKilled,
 	}
 }

@@ -2,6 +2,7 @@ package ruby
 
 import (
 	"debug/elf"
+	"sync/atomic"
 )
 
 // The table of symbols is an array of arrays, in which each symbol has two elements: its text, and
@@ -40,19 +41,24 @@ func (m *memory) symbol(table, number uint64) uint64 {
 // symbolTable returns the address of the table of symbols, 0 if it was not found. Its own symbol is
 // not exported by later releases: then the module's variables are looked through.
 func (r *runtime) symbolTable(m *memory) uint64 {
-	if at := r.symbols.Load(); at != nil {
+	return r.find(m, &r.symbols, m.isSymbolTable)
+}
+
+// find returns the address of a variable of the module's, by its symbol, which known has, or as the
+// first one that is it; 0 if none is.
+func (r *runtime) find(m *memory, known *atomic.Pointer[uint64], is func(at uint64) bool) (found uint64) {
+	if at := known.Load(); at != nil {
 		return *at
 	}
-	var found uint64
 	r.eachVariable(func(at uint64) bool {
 		m.quietly(func() {
-			if m.isSymbolTable(at) {
+			if is(at) {
 				found = at
 			}
 		})
 		return found == 0
 	})
-	r.symbols.Store(&found)
+	known.Store(&found)
 	return found
 }
 

@@ -53,14 +53,7 @@ func (m *memory) about(s *language.Stack, ec, handled uint64) (t language.Thread
 			words = append(words, m.ractor(ractor))
 		}
 		m.Err()
-		switch m.Uint(thread+m.threadStatusByte, 1) >> m.threadStatusBit & 3 {
-		case m.statusRunnable:
-			words = append(words, "run")
-		case m.statusStopped:
-			words = append(words, "sleep")
-		case m.statusForever:
-			words = append(words, "sleep_forever")
-		}
+		words = append(words, m.state(thread))
 		if !m.OK() {
 			return
 		}
@@ -84,6 +77,19 @@ func (m *memory) about(s *language.Stack, ec, handled uint64) (t language.Thread
 		}
 	})
 	return t
+}
+
+// state returns what a thread does, in the words of Thread#inspect.
+func (m *memory) state(thread uint64) string {
+	switch m.Uint(thread+m.threadStatusByte, 1) >> m.threadStatusBit & 3 {
+	case m.statusRunnable:
+		return "run"
+	case m.statusStopped:
+		return "sleep"
+	case m.statusForever:
+		return "sleep_forever"
+	}
+	return "dead"
 }
 
 // ractor returns what a ractor is called.

@@ -22,6 +22,12 @@ var probes string
 //go:embed before.h
 var before string
 
+//go:embed heap.txt
+var heapProbes string
+
+//go:embed heap.h
+var beforeHeap string
+
 func main() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: generate DIR")
@@ -42,5 +48,8 @@ func run(w io.Writer, dir string) error {
 		flags = append(flags, "-I", d)
 	}
 	fmt.Fprintln(w, "# made by: go run ./language/ruby/generate, of its sources")
-	return headers.Write(w, probes, before, flags)
+	if err := headers.Write(w, probes, before, flags); err != nil {
+		return err
+	}
+	return headers.Write(w, heapProbes, beforeHeap, flags)
 }
