@@ -6,5 +6,7 @@
 // the codes' offsets, in an epilogue by the code itself, which must be one of the few forms that
 // Windows knows.
 //
+// .NET's run time describes its code by the same codes on all systems: [OfUnix] is for that.
+//
 // The sections that comments name are of Microsoft's "x64 exception handling".
 package pdata

@@ -36,7 +36,14 @@ func (t *Table) epilogue(f Function, info *Info, rva uint32, u *unwinder) bool {
 	for {
 		reg, n := pop(code)
 		if n == 0 {
-			break
+			// A method that has replaced another one on the stack frees both frames.
+			off, n := addsToSP(code)
+			if n == 0 || !t.unix {
+				break
+			}
+			sp.off += off
+			skip(n)
+			continue
 		}
 		pops[reg] = sp
 		sp.off += 8
@@ -126,6 +133,9 @@ func (t *Table) leaves(f Function, code []byte, at uint32) bool {
 // jumpsOut reports whether a jump from f to an RVA leaves the function: it is not to another part
 // of it, but may be to its beginning.
 func (t *Table) jumpsOut(f Function, to uint32) bool {
+	if t.unix {
+		return !f.Contains(to) || to == f.Begin
+	}
 	there, ok := t.Find(to)
 	if !ok {
 		return true

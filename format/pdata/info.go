@@ -22,6 +22,7 @@ const (
 	SaveXMM       Op = 8  // save an XMM register at Offset, 16 bytes
 	SaveXMMFar    Op = 9  // save an XMM register at Offset, 16 bytes
 	PushMachFrame Op = 10 // the processor has pushed SS, RSP, RFLAGS, CS, RIP, and an error code if Info is 1
+	SetFPRegLarge Op = 11 // set the frame pointer, further away; .NET's for Unix alone
 )
 
 // Code is an unwind code: what one instruction of a prologue does.
@@ -94,7 +95,7 @@ func (t *Table) info(f Function) (*Info, error) {
 	if n < 4+2*slots {
 		return nil, errShort
 	}
-	if err := i.readCodes(f, b[4:4+2*slots]); err != nil {
+	if err := i.readCodes(f, b[4:4+2*slots], t.unix); err != nil {
 		return nil, err
 	}
 	rest := b[min(n, 4+2*(slots+slots&1)):n]
@@ -112,7 +113,7 @@ func (t *Table) info(f Function) (*Info, error) {
 }
 
 // readCodes reads the array of unwind codes.
-func (i *Info) readCodes(f Function, b []byte) error {
+func (i *Info) readCodes(f Function, b []byte, unix bool) error {
 	first := true // of the codes of epilogues
 	var size uint32
 	for len(b) > 0 {
@@ -126,7 +127,7 @@ func (i *Info) readCodes(f Function, b []byte) error {
 			}
 		case SaveNonvol, SaveXMM:
 			slots = 2
-		case SaveNonvolFar, SaveXMMFar:
+		case SaveNonvolFar, SaveXMMFar, SetFPRegLarge:
 			slots = 3
 		case Epilog, Spare:
 			if i.Version == 1 {
@@ -161,6 +162,11 @@ func (i *Info) readCodes(f Function, b []byte) error {
 			c.Offset = operand * 16
 		case SaveNonvolFar, SaveXMMFar:
 			c.Offset = operand
+		case SetFPRegLarge:
+			if !unix {
+				return fmt.Errorf("%w %d", errCode, c.Op)
+			}
+			i.FPOffset = operand * 16
 		case PushMachFrame:
 			if i.hasMachine = true; c.Info > 1 {
 				return fmt.Errorf("%w: machine frame of kind %d", errCode, c.Info)

@@ -213,3 +213,32 @@ func FuzzRow(f *testing.F) {
 		})
 	})
 }
+
+// TestUnix reads what .NET has of its own: a frame pointer far from rsp, a method's end that frees
+// two frames, and the System V ABI's registers.
+func TestUnix(t *testing.T) {
+	m := make(image, 0x60)
+	// push rbp; sub rsp, 0x400; lea rbp, [rsp+0x200]
+	copy(m, "\x01\x10\x06\x05"+"\x10\x0b\x20\x00\x00\x00"+"\x08\x01\x80\x00"+"\x01\x50")
+	// add rsp, 8; pop rbx; add rsp, 0x10; pop rbp; ret
+	copy(m[0x50:], "\x48\x83\xc4\x08\x5b\x48\x83\xc4\x10\x5d\xc3")
+	f := Function{Begin: 0x20, End: 0x60}
+	row, err := OfUnix(m).Row(f, 0x40, false)
+	want := trad.Rule{Kind: trad.InReg, Reg: rbp, Off: 0x400 - 0x200 + 16}
+	if err != nil || row.CFA != want || row.Others.Default != trad.Undefined {
+		t.Errorf("%v, %v, want %v", row.CFA, err, want)
+	}
+	for _, r := range row.Others.Regs {
+		if r.Reg == 4 || r.Reg == 5 {
+			t.Errorf("register %d is preserved", r.Reg)
+		}
+	}
+	row, err = OfUnix(m).Row(f, 0x50, true)
+	want = trad.Rule{Kind: trad.InReg, Reg: rsp, Off: 8 + 8 + 0x10 + 8 + 8}
+	if err != nil || row.CFA != want || row.FP != (trad.Rule{Kind: trad.Saved, Off: -16}) {
+		t.Errorf("%v, %v, %v, want %v", row.CFA, row.FP, err, want)
+	}
+	if _, err := (&Table{r: m}).Row(f, 0x40, false); err == nil {
+		t.Error("a frame pointer far from rsp is known on Windows")
+	}
+}

@@ -22,6 +22,9 @@ const (
 // nonvolatile are the registers that a function must preserve, but rsp and rbp. ("Register usage")
 var nonvolatile = []trad.Reg{3, 4, 5, 12, 13, 14, 15}
 
+// nonvolatileOnUnix are the same by the System V ABI (AMD64 supplement, figure 3.4).
+var nonvolatileOnUnix = []trad.Reg{3, 12, 13, 14, 15}
+
 // Row returns the row for a frame at rva in f; Lo is an RVA, too. In an innermost frame, which no
 // call has left, the code at rva may be an epilogue; in any other frame it is not. Row holds for
 // the rest of the body, or of the prologue, around rva; for one instruction in an epilogue, and in
@@ -33,6 +36,7 @@ func (t *Table) Row(f Function, rva uint32, innermost bool) (trad.Row, error) {
 	}
 	offset := rva - f.Begin
 	u := newUnwinder()
+	u.unix = t.unix
 	if offset >= uint32(info.Prologue) {
 		if innermost && t.epilogue(f, info, rva, u) {
 			row, err := u.row(rva, 1)
@@ -92,6 +96,7 @@ type unwinder struct {
 	frame   place // what SaveNonvol counts from
 	saved   map[trad.Reg]place
 	machine bool // the processor has made the frame: sp is at its RIP
+	unix    bool // the code keeps to the System V ABI
 }
 
 func newUnwinder() *unwinder {
@@ -102,7 +107,7 @@ func newUnwinder() *unwinder {
 // is set.
 func (u *unwinder) base(info *Info, done []Code) {
 	u.frame = place{rsp, 0}
-	if info.FPReg != 0 && (len(done) == len(info.Codes) || slices.ContainsFunc(done, func(c Code) bool { return c.Op == SetFPReg })) {
+	if info.FPReg != 0 && (len(done) == len(info.Codes) || slices.ContainsFunc(done, func(c Code) bool { return c.Op == SetFPReg || c.Op == SetFPRegLarge })) {
 		u.frame = place{registers[info.FPReg], -int64(info.FPOffset)}
 	}
 }
@@ -135,7 +140,7 @@ func (u *unwinder) undoCode(info *Info, c Code) {
 		u.sp.off += 8
 	case AllocSmall, AllocLarge:
 		u.sp.off += int64(c.Size)
-	case SetFPReg:
+	case SetFPReg, SetFPRegLarge:
 		u.sp = place{registers[info.FPReg], -int64(info.FPOffset)}
 	case SaveNonvol, SaveNonvolFar:
 		u.save(registers[c.Info], place{u.frame.reg, u.frame.off + int64(c.Offset)})
@@ -161,7 +166,11 @@ func (u *unwinder) row(lo, n uint32) (trad.Row, error) {
 	}
 	r.CFA = trad.Rule{Kind: trad.InReg, Reg: cfa.reg, Off: int32(cfa.off)}
 	r.RA = trad.Rule{Kind: trad.Saved, Off: -8}
-	for _, reg := range nonvolatile {
+	preserved := nonvolatile
+	if u.unix {
+		preserved, more.Default = nonvolatileOnUnix, trad.Undefined
+	}
+	for _, reg := range preserved {
 		more.Regs = append(more.Regs, trad.RegRule{Reg: reg, Rule: trad.Rule{Kind: trad.Same}})
 	}
 	set := func(reg trad.Reg, rule trad.Rule) {

@@ -26,9 +26,15 @@ func (f Function) Contains(rva uint32) bool { return rva-f.Begin < f.End-f.Begin
 
 // Table is the function table of an image, ascending by address.
 type Table struct {
-	r Reader
-	b []byte
+	r    Reader
+	b    []byte
+	unix bool // the code keeps to the System V ABI
 }
+
+// OfUnix returns a table for code that .NET has made for Unix: it uses these unwind codes, and the
+// System V ABI's registers. The table has no functions: [Table.Row] takes functions that the run
+// time tells.
+func OfUnix(r Reader) *Table { return &Table{r: r, unix: true} }
 
 const functionSize = 12
 
