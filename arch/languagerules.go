@@ -19,6 +19,8 @@ type LanguageRules struct {
 	// JavaColours is whether the colours of references of HotSpot's generational ZGC have more than
 	// one length, each said by the colour itself.
 	JavaColours bool
+	// CoreCLR is whether .NET's code for the processor has amd64's unwind codes of Windows.
+	CoreCLR bool
 	// Zend is what PHP's interpreter keeps in registers; nil if that is not known.
 	Zend *ZendVM
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's

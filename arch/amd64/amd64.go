@@ -180,6 +180,7 @@ var Arch = &arch.Arch{
 		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX, Sender: R13, Thread: R15, SenderSlot: -1, WrapperSlot: -6, Between: 3},
 		Zend:            &arch.ZendVM{Call: R14, Instruction: R15},
 		JavaColours:     true,
+		CoreCLR:         true,
 		Calls:           systemV{},
 		VectorBytes:     x86.VectorBytes,
 		VectorCode:      decoder.VectorCode,
