@@ -2,6 +2,7 @@ package target
 
 import (
 	"debug/elf"
+	"io"
 	"sort"
 	"sync/atomic"
 
@@ -40,6 +41,12 @@ type Modules struct {
 	// DebugFile returns the image of a module's separate debug file, nil if there is none. It is
 	// set before the first stack is walked, or stays nil: then nobody looks for such files.
 	DebugFile func(*Module) *elfimage.Image
+
+	// NamedFile opens a file that the process names, by the path that it has for the process, with
+	// the rights of the process's user: run-time systems read files that they do not map. The
+	// caller closes it. It is set before the first stack is walked; nil where there are no such
+	// files.
+	NamedFile func(path string) (io.ReadCloser, error)
 
 	list  []*Module // ascending by Lo
 	spans []span    // ascending by Lo: every mapping of every module

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -73,6 +74,7 @@ func (l *loader) load(t *Target) {
 	}
 	t.modules = target.NewModules(list, l.code(list))
 	t.modules.Present = l.own
+	t.modules.NamedFile = func(path string) (io.ReadCloser, error) { return t.OpenNamed(l.opts.Sysroot, path) }
 	t.memory = &segments.Overlay{Own: l.own, Modules: t.modules}
 	jit.Register(t.modules, t.memory, l.core.arch, l.files.Warn)
 }

@@ -360,6 +360,9 @@ func (s *attachment) target() (*Target, error) {
 	t.modules = sync.OnceValue(func() *target.Modules {
 		modules := s.files.modules(s.maps)
 		modules.Memory = m.live
+		if s.files.root != nil {
+			modules.NamedFile = s.files.itsFile
+		}
 		modules.ProbeCode = (&newCode{files: s.files, known: s.maps, left: maxNewCode}).has
 		return modules
 	})

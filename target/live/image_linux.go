@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/sfwalk/sfwalk/format/elf"
@@ -38,6 +39,14 @@ func (f *files) process() *mappedfile.Process {
 	return &mappedfile.Process{
 		Dir: dir, Memory: f.memory, Root: f.root, OwnRoot: f.ownRoot, Exe: f.exe, ExePath: f.exePath, NoMapFiles: !useMapFiles,
 	}
+}
+
+// itsFile opens a file by the path that it has for the process.
+func (f *files) itsFile(path string) (io.ReadCloser, error) {
+	if f.closed.Load() {
+		return nil, errClosed
+	}
+	return f.openNamed(fmt.Sprintf("/proc/self/fd/%d", f.root.Fd()), path)
 }
 
 // openNamed is [Target.OpenNamed].
