@@ -13,6 +13,7 @@
 //	language         frames of languages, such as Python's and Java's, in the place of physical ones
 //	language/decorators  the usual list of decorators
 //	language/async/rust  tasks of Rust, as tokio runs them
+//	language/dotnet  .NET's, as CoreCLR runs it
 //	language/java    Java's, as HotSpot runs it
 //	language/lua     Lua's, with its coroutines
 //	language/perl    Perl's, with the run loops of its subs

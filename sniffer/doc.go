@@ -11,6 +11,7 @@
 //	go-cgocallback
 //	go-morestack
 //	go-mcall
+//	coreclr-hijack  the stub by which .NET's run time stops threads
 //	fp              code whose table promises a frame pointer
 //	dwarf           code with DWARF call frame information
 //	ehabi           32-bit Arm, by its exception tables
@@ -18,6 +19,7 @@
 //	breakpad        modules with Breakpad's symbol files (Options.Symbols)
 //	hotspot         code that a Java virtual machine has made
 //	zend            code that PHP's compiler has made
+//	coreclr         code of .NET, compiled at run time or brought along
 //	prologue        code without any table, by its instructions
 //	fp-guess        any frame with a plausible frame pointer: a guess
 //	scan            return addresses among the words of the stack: a guess (Options.Scan)

@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
 	"github.com/sfwalk/sfwalk/sniffer/fp"
 	"github.com/sfwalk/sfwalk/sniffer/internal/breakpad"
+	"github.com/sfwalk/sfwalk/sniffer/internal/coreclr"
 	"github.com/sfwalk/sfwalk/sniffer/internal/ehabi"
 	"github.com/sfwalk/sfwalk/sniffer/internal/gostack"
 	"github.com/sfwalk/sfwalk/sniffer/internal/hotspot"
@@ -52,6 +53,7 @@ func (o Options) Default() []frame.Sniffer {
 		Tables: []frame.Sniffer{&sframe.Sniffer{Separate: o.Separate}, &dwarf.Sniffer{}}, Records: fp.Records}
 	list := []frame.Sniffer{&sigtramp.Sniffer{}, &sframe.Sniffer{Separate: o.Separate}}
 	list = append(list, gostack.Sniffers()...)
+	list = append(list, &coreclr.Hijack{})
 	list = append(list,
 		&fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{&dwarf.Sniffer{}, code}},
 		&dwarf.Sniffer{},
@@ -66,6 +68,7 @@ func (o Options) Default() []frame.Sniffer {
 	list = append(list,
 		&hotspot.Sniffer{},
 		&zend.Sniffer{Rows: dwarf.Rows},
+		&coreclr.Sniffer{},
 		code,
 		&fp.Guess{Scanned: o.Scan},
 	)

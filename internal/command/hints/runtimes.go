@@ -48,7 +48,7 @@ var runtimes = []runtime{
 		subject: "Ruby's compiled methods", remedy: "start ruby 3.3 or later with --yjit --yjit-perf",
 	},
 	{
-		file:    matching(`^libcoreclr\.so$`),
+		file: matching(`^libcoreclr\.so$`), language: "dotnet",
 		subject: ".NET's methods", remedy: "start the program with DOTNET_PerfMapEnabled=1 in its environment",
 	},
 	{
