@@ -20,7 +20,7 @@ type machine struct {
 
 // dotnets returns the run times that this machine has: each in PATH and at usual places, and what
 // is in .cache/dotnet. 'make rest' puts some there (testdata/fetch.sh).
-func dotnets(t *testing.T) (list []machine) {
+func dotnets(t testing.TB) (list []machine) {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
 	gdbtest.Later(t, "dotnet")
@@ -54,7 +54,7 @@ func dotnets(t *testing.T) (list []machine) {
 }
 
 // start starts testdata's assembly of that name.
-func (d *machine) start(t *testing.T, name string, args ...string) *gdbtest.Process {
+func (d *machine) start(t testing.TB, name string, args ...string) *gdbtest.Process {
 	t.Helper()
 	path, own := d.runs(t, name)
 	return gdbtest.StartRunning(t, path, append(own, args...)...)
@@ -62,7 +62,7 @@ func (d *machine) start(t *testing.T, name string, args ...string) *gdbtest.Proc
 
 // dies starts testdata/stops.cs in a folder. The program dies when it has begun to work, and leaves
 // a core file there, with what the filter of core files has.
-func (d *machine) dies(t *testing.T, dir, filter, slots string) *gdbtest.Process {
+func (d *machine) dies(t testing.TB, dir, filter, slots string) *gdbtest.Process {
 	t.Helper()
 	const script = `cd "$1"; echo "$2" >/proc/self/coredump_filter; ulimit -c unlimited; shift 2; exec "$@"`
 	path, own := d.runs(t, "stops.dll")
@@ -71,7 +71,7 @@ func (d *machine) dies(t *testing.T, dir, filter, slots string) *gdbtest.Process
 }
 
 // runs returns the command that runs testdata's assembly of that name.
-func (d *machine) runs(t *testing.T, name string) (path string, args []string) {
+func (d *machine) runs(t testing.TB, name string) (path string, args []string) {
 	t.Helper()
 	dir := "testdata"
 	if d.command == "" {
@@ -96,7 +96,7 @@ var bundleMark = []byte{
 
 // bundled returns a copy of a program of one file (bundles of version 6) that runs another
 // assembly.
-func bundled(t *testing.T, host, assembly string) string {
+func bundled(t testing.TB, host, assembly string) string {
 	t.Helper()
 	b, err := os.ReadFile(host)
 	if err != nil {
