@@ -24,6 +24,10 @@ type function struct {
 	count   uint64
 	file    string
 	lineEnd int
+
+	names      uint64 // the table of the names of variables
+	variables  uint64 // how many, parameters among them
+	parameters uint64 // how many, one with the rest of the arguments among them
 }
 
 // user reports whether the function is written in PHP.
@@ -34,6 +38,10 @@ func (f *function) has(l *layout, opline uint64) bool {
 	at := opline - f.opcodes
 	return at < f.count*l.at[opSize] && at%l.at[opSize] == 0
 }
+
+// variadic is the flag of a function whose last parameter has the rest of the arguments, which is
+// not counted: ZEND_ACC_VARIADIC.
+const variadic = 1 << 14
 
 // mostInstructions bounds the instructions of a function.
 const mostInstructions = 1 << 28
@@ -58,6 +66,11 @@ func (c *chain) functionAt(at uint64) *function {
 		f.opcodes = c.Pointer(at + l.at[funcOpcodes])
 		f.count = min(c.Uint(at+l.at[funcLast], 4), mostInstructions)
 		f.lineEnd = int(int32(c.Uint(at+l.at[funcLineEnd], 4)))
+		f.names, f.variables = c.Pointer(at+l.at[funcVars]), c.Uint(at+l.at[funcLastVar], 4)
+		f.parameters = c.Uint(at+l.at[funcNumArgs], 4)
+		if c.Uint(at+l.at[funcFlags], 4)&variadic != 0 {
+			f.parameters++
+		}
 		if file := c.Pointer(at + l.at[funcFile]); file != 0 {
 			f.file = c.text(file)
 		}

@@ -133,3 +133,19 @@ func FuzzTasks(f *testing.F) {
 		bounds.Hold(t, 48<<20, func() { e.Tasks(memtest.Flat{Lo: imageAt, Data: data}) })
 	})
 }
+
+// FuzzVariables reads the variables of a malicious process's innermost call.
+func FuzzVariables(f *testing.F) {
+	e := small(f)
+	data := made(e.layout)
+	data[callsAt+int(e.layout.at[callSize]+e.layout.at[zvalType])] = typeString
+	f.Add(data, uint16(4))
+	f.Fuzz(func(t *testing.T, data []byte, variables uint16) {
+		bounds.Hold(t, 4<<20, func() {
+			r := structs.New(e.arch, memtest.Flat{Lo: imageAt, Data: data}, &e.spare)
+			defer r.Free()
+			c := e.newChain(r, e.where.state)
+			c.variables(&call{at: imageAt + callsAt, function: &function{names: imageAt, variables: uint64(variables), parameters: 2}})
+		})
+	})
+}

@@ -243,6 +243,10 @@ func (p *placing) add(i, end int, anchor language.Anchor, a *activation) {
 		if a != nil && a.jit && a.inside && i == a.first {
 			f.Guess = true // compiled code notes its place where it may call, and not elsewhere
 		}
+		// Compiled code has variables in registers.
+		if p.stack != nil && p.stack.Locals && one.function.user() && !(a != nil && a.jit && i == a.first) {
+			f.Args, f.Locals = p.variables(one)
+		}
 		frames = append(frames, f)
 	}
 	p.groups = append(p.groups, language.Group{Anchor: anchor, Frames: frames})
