@@ -59,7 +59,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 			e.framelessFunctions, e.framelessHandlers = functions.lo, handlers.lo
 		}
 	}
-	if e.where, err = e.places(p.Memory, threaded); err != nil {
+	if e.where, err = e.places(p.Memory, p.Modules, threaded); err != nil {
 		return nil, err
 	}
 	if known {

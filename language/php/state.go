@@ -20,16 +20,17 @@ type state struct {
 type places struct {
 	state
 	threaded bool
-	// Of a build for threads: where, from the thread pointer on, a thread has the address of its
-	// states, and where among them the ones of state are.
-	cache   uint64
+	// Of a build for threads: the key by which a thread has the address of its states, and where
+	// among them the ones of state are.
+	key     uint32
+	storage *threadlocal.Finder
 	offsets state
 }
 
 var errNoPlaces = errors.New("where PHP has its state is not known")
 
 // places finds out where threads have their states.
-func (e *engine) places(m target.Memory, threaded bool) (p places, err error) {
+func (e *engine) places(m target.Memory, modules *target.Modules, threaded bool) (p places, err error) {
 	suffix := ""
 	if threaded {
 		suffix = "_offset"
@@ -45,41 +46,37 @@ func (e *engine) places(m target.Memory, threaded bool) (p places, err error) {
 	}
 	r := e.reader(m)
 	defer r.Free()
-	p.threaded = true
+	p.threaded, p.storage = true, threadlocal.New(e.arch, m, modules)
 	p.offsets.globals = r.Pointer(globals.lo)
 	if request.lo != 0 {
 		p.offsets.request = r.Pointer(request.lo)
 	}
-	if p.cache, ok = e.cacheOffset(r); !ok || r.Err() != nil {
+	if p.key, ok = e.key(r); !ok || r.Err() != nil {
 		return p, errors.New("where a thread of this build for threads (ZTS) has PHP's state is not known")
 	}
 	return p, nil
 }
 
-// cacheOffset returns where a thread has the address of its states, from the thread pointer on. The
-// function tsrm_get_ls_cache loads it: by a constant in a program, by one that the dynamic linker
-// has computed in a library.
-func (e *engine) cacheOffset(r *structs.Reader) (offset uint64, ok bool) {
+// key returns the key of pthread_getspecific by which a thread has the address of its states. The
+// function tsrm_get_ls_cache loads it from a variable.
+func (e *engine) key(r *structs.Reader) (key uint32, ok bool) {
 	get, ok := e.symbol("tsrm_get_ls_cache")
 	if !ok || e.arch.Name != "amd64" {
 		return 0, false
 	}
-	room := make([]byte, 24)
-	if !r.Bytes(get.lo, room) {
+	code, at := make([]byte, 16), get.lo
+	if !r.Bytes(at, code) {
 		return 0, false
 	}
-	code, at := room, get.lo
 	if rest, is := bytes.CutPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa}); is { // endbr64
 		code, at = rest, at+4
 	}
-	if rest, is := bytes.CutPrefix(code, []byte{0x64, 0x48, 0x8b, 0x04, 0x25}); is { // mov %fs:constant,%rax
-		return uint64(int64(int32(e.arch.Order.Uint32(rest)))), true
+	const length = 6
+	rest, is := bytes.CutPrefix(code, []byte{0x8b, 0x3d}) // mov variable(%rip),%edi
+	if !is || rest[4] != 0xe9 && rest[4] != 0xe8 && rest[4] != 0xff {
+		return 0, false
 	}
-	if rest, is := bytes.CutPrefix(code, []byte{0x48, 0x8b, 0x05}); is && bytes.HasPrefix(rest[4:], []byte{0x64, 0x48, 0x8b, 0x00}) {
-		// mov constant(%rip),%rax; mov %fs:(%rax),%rax
-		return r.Pointer(at + 7 + uint64(int64(int32(e.arch.Order.Uint32(rest))))), true
-	}
-	return 0, false
+	return uint32(r.Uint(at+length+uint64(int64(int32(e.arch.Order.Uint32(rest)))), 4)), true
 }
 
 // of returns where a thread has its state. ok is false if it has none, or that cannot be read.
@@ -91,8 +88,8 @@ func (p *places) of(r *structs.Reader, s *language.Stack) (of state, ok bool) {
 	if !ok {
 		return of, false
 	}
-	cache := r.Pointer(tp + p.cache)
-	if cache == 0 {
+	cache, err := p.storage.Specific(s.Memory, tp, p.key)
+	if err != nil || cache == 0 {
 		return of, false
 	}
 	of.globals = cache + p.offsets.globals
