@@ -1,4 +1,4 @@
-// Made by: csc -langversion:latest -unsafe -optimize+ -debug:portable stops.cs (Roslyn 4.12).
+// csc -unsafe -optimize+ -debug:portable stops.cs (Roslyn) makes stops.dll; -debug:embedded the one in embedded.
 //
 // Threads run all kinds of methods. At the innermost place each of them writes what .NET says of its
 // stack to a file, and works there for a while with many more kinds of methods.
