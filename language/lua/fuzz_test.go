@@ -14,6 +14,9 @@ import (
 
 const base = 0x10000
 
+// spare has the pages of all inputs: making room anew would take most of the time.
+var spare pages.Spare
+
 // small returns memory with a state whose two calls are of Lua; the outer one leads to the call at
 // the address back.
 func small(l *layout, back uint64) ([]byte, state) {
@@ -64,9 +67,9 @@ func read(release uint8, b []byte, st state) (list []language.Frame, err error) 
 	if err != nil {
 		return nil, err
 	}
-	var spare pages.Spare
 	r := &runtime{arch: amd64.Arch, layout: l}
 	m := reader{structs.New(amd64.Arch, memtest.Flat{Lo: base, Data: b}, &spare), l}
+	defer m.Free()
 	r.isState(m, st.at)
 	calls, err := r.calls(m, st)
 	p := r.newPlacer(&language.Stack{Arch: amd64.Arch})

@@ -48,6 +48,7 @@ type layout struct {
 	OpTailCall uint64 `table:"op.tailcall,optional"`
 
 	GlobalMain     uint64 `table:"global.main"`
+	GlobalWithin   uint64 `table:"global.main.within,optional"` // of 5.5: GlobalMain is the state itself, and no pointer to it
 	GlobalRegistry uint64 `table:"global.registry"`
 	GlobalObjects  uint64 `table:"global.objects"`
 

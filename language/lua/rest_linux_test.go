@@ -86,11 +86,13 @@ func hold(t *testing.T, d *languagetest.Thread, text string, old bool) {
 		if w[1] != "[C]" && (line != w[2] || !strings.HasSuffix(source, strings.TrimPrefix(w[1], "..."))) && i > 0 {
 			t.Errorf("%d: %+v, want %q", i, f, w[0])
 		}
-		name := strings.Trim(strings.TrimPrefix(w[3], "function "), "'<>")
+		// 5.5 writes how the caller finds it.
+		kind, name, _ := strings.Cut(w[3], " ")
+		name = strings.Trim(name, "'<>")
 		switch {
 		case w[3] == "main chunk":
 			name = w[3]
-		case !strings.HasPrefix(w[3], "function '"): // a local function, or one without a name: told by its place
+		case !strings.HasPrefix(w[3], kind+" '") || kind != "function" && kind != "global" && (kind != "field" || w[1] != "[C]"): // a local function, or one without a name: told by its place
 			continue
 		case old && w[1] != "[C]": // 5.1 and 5.2 write what the caller calls it
 			continue

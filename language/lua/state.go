@@ -66,13 +66,21 @@ func (r *runtime) states(m reader, s *language.Stack) (list []state) {
 	return list
 }
 
+// mainState returns the address of the main state of a group.
+func (m reader) mainState(global uint64) uint64 {
+	if m.GlobalWithin != absent {
+		return global + m.GlobalMain
+	}
+	return m.Pointer(global + m.GlobalMain)
+}
+
 // alsoMain returns a state and the main one of its group, none if at is no state.
 func (r *runtime) alsoMain(m reader, at uint64) []uint64 {
 	global, ok := r.isState(m, at)
 	if !ok {
 		return nil
 	}
-	main := m.Pointer(global + m.GlobalMain)
+	main := m.mainState(global)
 	if m.Err() != nil || main == at {
 		return []uint64{at}
 	}
@@ -86,7 +94,7 @@ func (r *runtime) isState(m reader, at uint64) (global uint64, ok bool) {
 		return 0, false
 	}
 	global = m.Pointer(at + m.StateGlobal)
-	main := m.Pointer(global + m.GlobalMain)
+	main := m.mainState(global)
 	thread := m.Uint(main+m.ObjectType, 1) == m.ObjectThread && m.Pointer(main+m.StateGlobal) == global
 	// The addresses of the stack do not fit each other while it is made larger.
 	ok = thread && m.Pointer(at+m.StateStack) != 0 && m.Pointer(at+m.StateCall) != 0
@@ -120,7 +128,7 @@ func (r *runtime) running(m reader, s *language.Stack, at uint64) (st state, ok 
 		jump = m.Pointer(jump) // a lua_longjmp begins with the one before
 	}
 	// A coroutine always has such an address while it runs. The main state need not have one.
-	ok = st.jump != 0 || m.Pointer(st.global+m.GlobalMain) == at
+	ok = st.jump != 0 || m.mainState(st.global) == at
 	return st, m.Err() == nil && ok
 }
 

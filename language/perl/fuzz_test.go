@@ -13,6 +13,9 @@ import (
 
 const base = 0x10000
 
+// spare has the pages of all inputs: making room anew would take most of the time.
+var spare pages.Spare
+
 // small returns memory with a sub that an eval has called. The list of contexts leads to the
 // list at the address outer. A state leads to them.
 func small(l *layout, outer uint64) ([]byte, state) {
@@ -59,9 +62,9 @@ func read(minor int, threads bool, b []byte, st state) ([]segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	var spare pages.Spare
 	r := &runtime{arch: amd64.Arch, layout: l}
 	m := reader{structs.New(amd64.Arch, memtest.Flat{Lo: base, Data: b}, &spare), l}
+	defer m.Free()
 	return r.contexts(m, st)
 }
 

@@ -58,6 +58,7 @@ int main(void) {
 
 #if LUA_VERSION_NUM >= 505
 	FIELD("global.main", global_State, mainth.l);
+	NUMBER("global.main.within", 1); /* the state itself, and no pointer to it */
 #else
 	FIELD("global.main", global_State, mainthread);
 #endif
