@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/internal/unwindtables"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -62,7 +63,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 			return nil, fmt.Errorf("this build of Perl 5.%d is not known: its struct interpreter has %d bytes, and not %d", minor, size, l.Interpreter)
 		}
 	}
-	r.entersub, r.hosts = r.symbol("Perl_pp_entersub"), nil
+	r.entersub = r.calling(p)
 	for _, name := range []string{"perl_run", "perl_parse", "perl_destruct"} {
 		r.hosts = append(r.hosts, r.symbol(name))
 	}
@@ -102,6 +103,22 @@ type runtime struct {
 type span struct{ lo, hi uint64 }
 
 func (s span) has(addr uint64) bool { return addr-s.lo < s.hi-s.lo }
+
+// calling returns the function that calls subs. From 5.38 on it has no name; the table of functions
+// of ops has its address.
+func (r *runtime) calling(p *language.Process) span {
+	s := r.symbol("Perl_pp_entersub")
+	table := r.symbol("PL_ppaddr").lo
+	if s.hi > s.lo || table == 0 || r.layout.OpEntersub == absent {
+		return s
+	}
+	var b [8]byte
+	if n, _ := p.Memory.ReadMemory(table+8*r.layout.OpEntersub, b[:]); n < len(b) {
+		return s
+	}
+	lo, hi, _, _ := unwindtables.CFIOf(r.module, r.arch).Function(r.arch.Order.Uint64(b[:]))
+	return span{lo, hi}
+}
 
 // symbol returns the range of a symbol, an empty one at 0 if there is none.
 func (r *runtime) symbol(name string) span {

@@ -64,6 +64,7 @@ type layout struct {
 	OpNextState uint64 `table:"op.nextstate"`
 	OpScope     uint64 `table:"op.scope"`
 	OpEntereval uint64 `table:"op.entereval"`
+	OpEntersub  uint64 `table:"op.entersub,optional"` // where the function that calls subs has no name
 
 	SVAny      uint64 `table:"sv.any"`
 	SVFlags    uint64 `table:"sv.flags"`

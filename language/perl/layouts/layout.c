@@ -103,6 +103,7 @@ int main(void) {
 	NUMBER("op.nextstate", OP_NEXTSTATE);
 	NUMBER("op.scope", OP_SCOPE);
 	NUMBER("op.entereval", OP_ENTEREVAL);
+	NUMBER("op.entersub", OP_ENTERSUB);
 
 	FIELD("sv.any", SV, sv_any);
 	FIELD("sv.flags", SV, sv_flags);
