@@ -1,6 +1,8 @@
 package php
 
 import (
+	"cmp"
+
 	"github.com/sfwalk/sfwalk/language"
 )
 
@@ -30,7 +32,9 @@ func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
 	list := c.activations(s)
 	c.matched(list)
 	if len(c.calls) > 0 {
-		d.Groups = c.groups(s, list)
+		early := ""
+		d.Groups, early = c.groups(s, list)
+		d.Early = cmp.Or(d.Early, early)
 		d.Own = e.ownLevels(s, d.Groups)
 	}
 	if len(c.calls) > 0 && !s.FramesAlone {

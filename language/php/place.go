@@ -192,8 +192,9 @@ func (c *chain) runEnd(first int) int {
 	return i
 }
 
-// groups puts the calls where they are run.
-func (c *chain) groups(s *language.Stack, list []activation) (groups []language.Group) {
+// groups puts the calls where they are run. Calls that a part of the stack runs that could not be
+// walked have no place: early says so.
+func (c *chain) groups(s *language.Stack, list []activation) (groups []language.Group, early string) {
 	p := placing{chain: c, stack: s}
 	at := 0
 	inner := -1 // the level of the frame before
@@ -213,11 +214,14 @@ func (c *chain) groups(s *language.Stack, list []activation) (groups []language.
 		p.run(first, end, a)
 		at, inner = end, a.level
 	}
+	if !s.Whole && at < len(c.calls) {
+		return p.groups, "its frames end with the stack, which could not be walked to its end"
+	}
 	p.between(at, c.stackEnd(), inner, len(s.Frames))
 	if c.bottom >= 0 {
 		p.outside(c.bottom)
 	}
-	return p.groups
+	return p.groups, ""
 }
 
 // placing makes groups.

@@ -63,8 +63,26 @@ func TestStops(t *testing.T) {
 				p.goOn(t)
 			}
 			t.Logf("%+v", seen)
+			if seen.Made == 0 && compiles(t, settings) {
+				t.Error("no stack had code of PHP's compiler")
+			}
 		})
 	}
+}
+
+// compiles reports whether PHP's compiler works with some settings.
+func compiles(t *testing.T, settings []string) bool {
+	t.Helper()
+	var arguments []string
+	for _, s := range settings {
+		arguments = append(arguments, "-d", s)
+	}
+	arguments = append(arguments, "-r", `echo function_exists("opcache_get_status") && (opcache_get_status(false)["jit"]["on"] ?? false) ? "on" : "off";`)
+	out, err := exec.Command(gdbtest.Tool(t, "php"), arguments...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out) == "on"
 }
 
 // interrupts is the signal for which the extension answers: glibc's SIGRTMIN+5.

@@ -52,7 +52,7 @@ var runtimes = []runtime{
 		subject: ".NET's methods", remedy: "start the program with DOTNET_PerfMapEnabled=1 in its environment",
 	},
 	{
-		file: matching(`^(php[\d.]*|php-fpm[\d.]*|php-cgi[\d.]*|libphp[\d.]*\.so|opcache\.so)$`), language: "php", onHeap: true, evals: []string{"execute_ex"},
+		file: matching(`^(php[\d.]*|php-fpm[\d.]*|php-cgi[\d.]*|libphp[\d.]*\.so|opcache\.so)$`), language: "php", onHeap: true,
 		subject: "PHP's compiled functions", remedy: "start php with -d opcache.jit_debug=16",
 	},
 	{
