@@ -1,6 +1,7 @@
 package ruby
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"regexp"
@@ -35,8 +36,8 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if !ok {
 		return nil, nil
 	}
-	if p.Arch.PtrSize != 8 {
-		return nil, errors.New("the layout of Ruby is known of 64-bit processors alone")
+	if p.Arch.PtrSize != 8 || p.Arch.Order != binary.ByteOrder(binary.LittleEndian) {
+		return nil, errors.New("the layout of Ruby is known of 64-bit little-endian processors alone")
 	}
 	r := &runtime{arch: p.Arch, module: m, image: im, bias: bias, storage: threadlocal.New(p.Arch, p.Memory, p.Modules)}
 	if r.layout, err = layoutOf(major, minor); err != nil {

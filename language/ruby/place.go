@@ -27,8 +27,8 @@ func (r *runtime) place(s *language.Stack, c *chain) (groups []language.Group, e
 	case !s.Whole && at != 0:
 		early = "the stack is not whole, so that the places of its frames are not sure"
 		at = 0
-	case at < -1:
-		early = "there are fewer calls of the evaluator on the stack than it runs"
+	case at < -1 || at > 1:
+		early = "the evaluator runs other frames than its calls on the stack, so that the places of frames are not sure"
 	}
 	for i := 0; i < len(c.frames); {
 		n := i
@@ -108,7 +108,7 @@ func (r *runtime) calls(s *language.Stack, c *chain) (levels []int) {
 // findCall finds the function that calls the evaluator.
 func (r *runtime) findCall(s *language.Stack, c *chain) {
 	for _, x := range c.runs {
-		if x.code == 0 || s.Frames[0].Stack() == nil {
+		if x.code == 0 {
 			continue
 		}
 		lo, hi, _, ok := unwindtables.CFIOf(r.module, r.arch).Function(x.code)

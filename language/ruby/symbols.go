@@ -82,14 +82,12 @@ func (r *runtime) eachVariable(do func(at uint64) bool) {
 }
 
 // isSymbolTable reports whether the table of symbols is at an address: its numbers fit its arrays,
-// and the names of the first symbols that are no operators are texts.
+// and the names of the first symbols that are no operators are texts. What is in the module itself
+// is looked at first: each read elsewhere is a system call.
 func (m *memory) isSymbolTable(at uint64) bool {
-	ids := m.Pointer(at + m.symbolsIDs)
-	if !isObject(ids) {
-		return false
-	}
-	last := m.Uint(at+m.symbolsLast, 4)
-	if last <= m.idLastOperator {
+	const most = 1 << 28 // symbols; the number has four bytes, and zeros behind it
+	last, ids := m.Pointer(at+m.symbolsLast), m.Pointer(at+m.symbolsIDs)
+	if last <= m.idLastOperator || last > most || !isObject(ids) {
 		return false
 	}
 	list, n, ok := m.array(ids)
