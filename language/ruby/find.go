@@ -47,12 +47,15 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		r.slot.Store(&s.Addr)
 	}
 	for name, variable := range map[string]*atomic.Pointer[uint64]{
-		"rb_vm_exec": &r.exec, "ruby_global_symbols": &r.symbols, "ruby_current_vm_ptr": &r.machine, "first_jit_cont": &r.fibers,
+		"ruby_global_symbols": &r.symbols, "ruby_current_vm_ptr": &r.machine, "first_jit_cont": &r.fibers,
 	} {
 		for _, s := range im.Lookup(name, 1) {
 			at := s.Addr + bias
 			variable.Store(&at)
 		}
+	}
+	for _, s := range im.Lookup("rb_vm_exec", 1) {
+		r.exec.Store(r.function(s.Addr + bias))
 	}
 	return []language.Runtime{r}, nil
 }
@@ -91,7 +94,7 @@ type runtime struct {
 	// What is found out when it is needed first, nil before that.
 	slot    atomic.Pointer[uint64] // the offset of ruby_current_ec in the module's thread-local storage
 	symbols atomic.Pointer[uint64] // the address of the table of symbols; 0 if there is none
-	exec    atomic.Pointer[uint64] // the function that calls the evaluator
+	exec    atomic.Pointer[span]   // the function that calls the evaluator
 	machine atomic.Pointer[uint64] // the address of ruby_current_vm_ptr; 0 if it was not found
 	fibers  atomic.Pointer[uint64] // the address of first_jit_cont; 0 if it was not found
 }

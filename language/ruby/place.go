@@ -52,6 +52,9 @@ func (r *runtime) place(s *language.Stack, c *chain) (groups []language.Group, e
 	return groups, early
 }
 
+// mostFunction bounds the code of a function in C, bytes.
+const mostFunction = 1 << 20
+
 // placeRun places the frames of one run: the functions in C that are called from the evaluator, or
 // by each other, at the physical frames of these functions, between the levels inner and outer, as
 // far as they are found there; all others at outer.
@@ -60,8 +63,11 @@ func (r *runtime) placeRun(s *language.Stack, groups []language.Group, list []pl
 	for len(list) > 0 && list[0].function != 0 {
 		level := from
 		for level < outer {
-			if addr, ok := s.Frames[level].Function(); ok && addr == list[0].function {
-				break
+			f := s.Frames[level]
+			if addr := f.AddressInBlock(); addr-list[0].function < mostFunction {
+				if begin, ok := f.Function(); ok && begin == list[0].function {
+					break
+				}
 			}
 			level++
 		}
@@ -86,44 +92,52 @@ func anchor(f *frame.Frame, beside bool) language.Anchor {
 	return language.Anchor{Level: f.Level, PC: f.PC(), CFA: cfa, Beside: beside}
 }
 
+// span is the code [lo, hi) of a function.
+type span struct{ lo, hi uint64 }
+
+func (x span) has(addr uint64) bool { return addr-x.lo < x.hi-x.lo }
+
 // calls returns the levels of the calls of vm_exec, the innermost first. Its symbol is not exported
-// by later releases: then it is the function that calls the evaluator, whose address is in all
-// code.
+// by later releases: then it is the function that calls the evaluator, whose address is in all code.
 func (r *runtime) calls(s *language.Stack, c *chain) (levels []int) {
-	if r.exec.Load() == nil {
-		r.findCall(s, c)
-	}
 	exec := r.exec.Load()
 	if exec == nil {
-		return nil
+		if exec = r.findCall(s, c); exec == nil {
+			return nil
+		}
+		r.exec.Store(exec)
 	}
 	for level, f := range s.Frames {
-		if addr, ok := f.Function(); ok && addr == *exec {
+		if exec.has(f.AddressInBlock()) {
 			levels = append(levels, level)
 		}
 	}
 	return levels
 }
 
-// findCall finds the function that calls the evaluator.
-func (r *runtime) findCall(s *language.Stack, c *chain) {
+// function returns the code of the function that has an address in the module, nil if that is not
+// known.
+func (r *runtime) function(addr uint64) *span {
+	lo, hi, _, ok := unwindtables.CFIOf(r.module, r.arch).Function(addr)
+	if !ok {
+		return nil
+	}
+	return &span{lo, hi}
+}
+
+// findCall returns the function that calls the evaluator, nil if it is not on the stack.
+func (r *runtime) findCall(s *language.Stack, c *chain) *span {
 	for _, x := range c.runs {
 		if x.code == 0 {
 			continue
 		}
-		lo, hi, _, ok := unwindtables.CFIOf(r.module, r.arch).Function(x.code)
-		if !ok {
-			return
-		}
-		for level := range len(s.Frames) - 1 {
-			if pc := s.Frames[level].AddressInBlock(); pc-lo >= hi-lo {
-				continue
-			}
-			if addr, ok := s.Frames[level+1].Function(); ok {
-				r.exec.Store(&addr)
-				return
+		evaluator := r.function(x.code)
+		for level := 0; evaluator != nil && level < len(s.Frames)-1; level++ {
+			if evaluator.has(s.Frames[level].AddressInBlock()) {
+				return r.function(s.Frames[level+1].AddressInBlock())
 			}
 		}
-		return
+		break
 	}
+	return nil
 }
