@@ -98,7 +98,8 @@ type span struct{ lo, hi uint64 }
 func (x span) has(addr uint64) bool { return addr-x.lo < x.hi-x.lo }
 
 // calls returns the levels of the calls of vm_exec, the innermost first. Its symbol is not exported
-// by later releases: then it is the function that calls the evaluator, whose address is in all code.
+// by later releases: then it is the function that calls the evaluator, whose address is in all
+// code.
 func (r *runtime) calls(s *language.Stack, c *chain) (levels []int) {
 	exec := r.exec.Load()
 	if exec == nil {
