@@ -142,8 +142,7 @@ func (w *walk) marked(r *record) []language.Frame {
 	case r.mark>>1 > uint64(w.kinds.most):
 		return nil
 	case kind == w.kinds.wasm:
-		w.name(r.level, "wasm function")
-		return nil
+		return w.wasm(r)
 	case kind == w.kinds.builtinExit:
 		const newTarget, target, this = 16, 24, 48
 		if fn := h.Uint(r.at(target), 8); h.isFunction(fn) {
@@ -220,6 +219,9 @@ func (w *walk) javaScript(r *record) []language.Frame {
 		return w.optimized(r, &x, shared)
 	case r.code.object != 0 && r.code.kind == h.baseline:
 		x.offset, x.kind = w.baselineOffset(r, bytecode), "baseline"
+	case f.bytecode == 0: // an exported function of WebAssembly's: it stands within
+		w.own(r.level)
+		return nil
 	default:
 		if bytecode != f.bytecode && !h.is(bytecode, h.types.bytecodeArray) {
 			w.said.Early = unread

@@ -19,6 +19,7 @@ type release struct {
 	baseline      int    // the kind of baseline code; the two compilers have the next ones
 	safepointHead uint64 // bytes before the count of safepoints
 	deoptData     deoptIndexes
+	wasmFields    wasmLayout
 	*translations
 	bytecodeSizes string // of all bytecodes, with single, double and fourfold operands
 }
@@ -70,6 +71,7 @@ func (t *table) release() *release {
 	r.deoptData = deoptIndexes{translation: 0, literals: 2, shared: 6, first: 11}
 	r.codeStart, r.codeHeader, r.codeOf = 40, 16, 8
 	r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 16, 24, 48, 56
+	r.wasmFields = wasmLayout{table: 120, imports: 24, slotSize: 5}
 	switch {
 	case t.major < 11: // the instructions are in the Code
 		r.scriptURLAt = 104
@@ -77,9 +79,11 @@ func (t *table) release() *release {
 	case t.major == 12:
 		r.positions = 24
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeSize = 32, 8, 16, 52
+		r.wasmFields = wasmLayout{table: 72, imports: 8, slotSize: 5}
 	case t.major > 12:
 		r.positions = 24
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 32, 8, 16, 52, 56
+		r.wasmFields = wasmLayout{table: 56, imports: 16, slotSize: 8}
 		r.safepointHead = 4
 		r.deoptData = deoptIndexes{translation: 0, literals: 3, shared: 7, first: 12, wrapped: true}
 	}

@@ -35,12 +35,19 @@ func (f frame) String() string { return fmt.Sprintf("%s (%s:%d)", f.function, f.
 
 var stackLine = regexp.MustCompile(`^    at (?:(.*?) \((.*?)(?::(\d+))?(?::\d+)?\)|(.*?):(\d+):\d+)$`)
 
+// wasmLine is a line of a function of WebAssembly.
+var wasmLine = regexp.MustCompile(`^    at wasm://.*:(wasm-function\[\d+\]):0x[0-9a-f]+$`)
+
 // framesOf reads an Error.stack.
 func framesOf(t *testing.T, text string) (list []frame) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if !strings.HasPrefix(line, "    at ") || strings.HasPrefix(line, "    at async ") {
+			continue
+		}
+		if m := wasmLine.FindStringSubmatch(line); m != nil {
+			list = append(list, frame{function: m[1]})
 			continue
 		}
 		m := stackLine.FindStringSubmatch(line)
@@ -96,7 +103,7 @@ func shown(d *languagetest.Thread) (list []frame, guesses int) {
 func TestStops(t *testing.T) {
 	stops := 30
 	if os.Getenv("SFWALK_SOAK") == "1" {
-		stops = 400
+		stops = 120
 	}
 	script, err := filepath.Abs("testdata/stops.js")
 	if err != nil {

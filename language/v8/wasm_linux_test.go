@@ -1,0 +1,47 @@
+package v8_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
+	"github.com/sfwalk/sfwalk/language/v8"
+)
+
+// TestWasm: functions of WebAssembly, of both compilers', have the indexes that Error.stack says.
+func TestWasm(t *testing.T) {
+	script, err := filepath.Abs("testdata/wasm.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes(t) {
+		for _, flags := range [][]string{{"--liftoff"}, {"--no-liftoff"}} {
+			t.Run(fmt.Sprint(strings.TrimPrefix(node, "/"), flags), func(t *testing.T) {
+				p := gdbtest.StartRunning(t, node, append(flags, script)...)
+				line, err := p.Stdout.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				var stack string
+				if err := json.Unmarshal([]byte(line), &stack); err != nil {
+					t.Fatalf("%q: %v", line, err)
+				}
+				p.Rest(t)
+				want := framesOf(t, stack)
+				d := languagetest.Attach(t, p.PID, v8.Decorator{}, nil)[p.PID]
+				got, _ := shown(d)
+				if i := slices.IndexFunc(got, func(f frame) bool { return f.function == "Atomics.wait" }); i < 0 || !slices.Equal(got[i+1:], want) {
+					t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
+				}
+				if len(d.Warnings()) > 0 {
+					t.Errorf("%q", d.Warnings())
+				}
+			})
+		}
+	}
+}
