@@ -144,7 +144,7 @@ func (w *walk) marked(r *record) []language.Frame {
 	case kind == w.kinds.wasm:
 		return w.wasm(r)
 	case kind == w.kinds.builtinExit:
-		const newTarget, target, this = 16, 24, 48
+		const newTarget, target = 16, 24
 		if fn := h.Uint(r.at(target), 8); h.isFunction(fn) {
 			f, ok := h.functionOf(h.field(fn, h.functionShared))
 			if !ok {
@@ -152,7 +152,7 @@ func (w *walk) marked(r *record) []language.Frame {
 				return nil
 			}
 			constructor := h.isFunction(h.Uint(r.at(newTarget), 8))
-			return w.builtin(r, &call{function: f, object: fn, this: value{known: true, word: h.Uint(r.at(this), 8)}, constructor: constructor})
+			return w.builtin(r, &call{function: f, object: fn, this: value{known: true, word: h.Uint(r.at(h.exitThis), 8)}, constructor: constructor})
 		}
 	}
 	if r.level > 0 {

@@ -20,6 +20,7 @@ type release struct {
 	safepointHead uint64 // bytes before the count of safepoints
 	deoptData     deoptIndexes
 	wasmFields    wasmLayout
+	exitThis      int // of the frame of a builtin function in C++: "this"
 	*translations
 	bytecodeSizes string // of all bytecodes, with single, double and fourfold operands
 }
@@ -72,6 +73,9 @@ func (t *table) release() *release {
 	r.codeStart, r.codeHeader, r.codeOf = 40, 16, 8
 	r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 16, 24, 48, 56
 	r.wasmFields = wasmLayout{table: 120, imports: 24, slotSize: 5}
+	if r.exitThis = 48; t.major >= 14 {
+		r.exitThis = 40
+	}
 	switch {
 	case t.major < 11: // the instructions are in the Code
 		r.scriptURLAt = 104

@@ -2,7 +2,7 @@
 // imported function 1.
 'use strict';
 Error.stackTraceLimit = 100;
-const module = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
+const code = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
   1, 5, 1, 0x60, 0, 1, 0x7f, // type 0: () -> i32
   2, 13, 2, 1, 0x65, 1, 0x61, 0, 0, 1, 0x65, 1, 0x62, 0, 0, // imports e.a and e.b
   3, 4, 3, 0, 0, 0, 7, 5, 1, 1, 0x72, 0, 2, // three functions, the first of which is exported as r
@@ -10,6 +10,6 @@ const module = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0,
 function waits() {
   console.log(JSON.stringify(new Error('').stack)); Atomics.wait(new Int32Array(new SharedArrayBuffer(8)), 0, 0);
 }
-const instance = new WebAssembly.Instance(module, { e: { a: () => 1, b: waits } });
+const instance = new WebAssembly.Instance(code, { e: { a: () => 1, b: waits } });
 console.log('ready');
 instance.exports.r();
