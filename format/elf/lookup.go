@@ -34,8 +34,8 @@ func (im *Image) LookupExported(prefix string, max int) map[string]Symbol {
 	return im.LookupPrefix(prefix, max)
 }
 
-// Exported returns the first symbol called name, function or data, that the dynamic linker knows. By
-// the file's hash table that takes some reads, however many symbols there are.
+// Exported returns the first symbol called name, function or data, that the dynamic linker knows.
+// By the file's hash table that takes some reads, however many symbols there are.
 func (im *Image) Exported(name string) (s Symbol, ok bool) {
 	tables := im.tablesWithNames()
 	if im.symbolTables().static != nil {

@@ -26,7 +26,7 @@ func (w *walk) frames(x *call) []language.Frame {
 	}
 	key := frameKey{function: x.function, object: x.object, this: x.this.shape, offset: x.offset, kind: x.kind, constructor: x.constructor, guess: x.guess, later: w.stack.Later}
 	if x.this.known && isPointer(x.this.word) {
-		key.this = h.field(x.this.word, 0)
+		key.this = h.mapOf(x.this.word)
 	}
 	h.Err()
 	f, ok := h.kept.frame(&key)

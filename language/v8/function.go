@@ -18,6 +18,7 @@ type function struct {
 const (
 	kindMembers  = 24
 	kindStatic   = 25
+	kindStatic2  = 26 // of V8 14: behind a member
 	flagKind     = 0x1f
 	flagNative   = 1 << 5
 	syntaxShift  = 7
@@ -86,7 +87,7 @@ func (h *heap) readFunction(shared uint64) (f function, ok bool) {
 	switch {
 	case f.kind == kindMembers:
 		f.name = "<instance_members_initializer>"
-	case f.kind == kindStatic:
+	case f.kind == kindStatic, f.kind == kindStatic2:
 		f.name = "<static_initializer>"
 	case f.name == "":
 		f.name, f.inferred = inferred, true

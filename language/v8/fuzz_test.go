@@ -147,6 +147,8 @@ func all(data []byte, x sample) (list []language.Frame, codes int) {
 		h.baselineOffset(h.bytes(h.field(c.object, h.codePositions), mostTable), p, 8)
 	}
 	h.Err()
+	h.wasmSlot(x.text, x.text+64, 8)
+	h.Err()
 	h.origin(&e.lines, h.field(x.shared, h.sharedScript), 0)
 	h.Err()
 	return list, codes

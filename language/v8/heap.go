@@ -66,12 +66,22 @@ func (h *heap) small(object, offset uint64) int {
 	return -1
 }
 
+// mapOf returns the Map of an object. While the garbage collector moves objects, an object that has
+// moved has its new address in that place; the rest of it is still there.
+func (h *heap) mapOf(object uint64) uint64 {
+	m := h.field(object, 0)
+	if m != 0 && isSmall(m) {
+		m = h.Uint(m, 8)
+	}
+	return m
+}
+
 // typeOf returns the type of a value that should be an object; 0 if it is none. Type 0 is a string.
 func (h *heap) typeOf(v uint64) (t uint16, ok bool) {
 	if !isPointer(v) {
 		return 0, false
 	}
-	m := h.field(v, 0)
+	m := h.mapOf(v)
 	if !isPointer(m) {
 		h.Fail("there is no object at %#x", v-1)
 		return 0, false

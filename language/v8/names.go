@@ -71,7 +71,7 @@ func (h *heap) ownName(fn uint64) string {
 	if fn == 0 {
 		return ""
 	}
-	m := h.field(fn, 0)
+	m := h.mapOf(fn)
 	if h.plainNames[m] {
 		return "" // V8 computes the names of all functions that are made so
 	}
@@ -127,7 +127,7 @@ func (h *heap) classOf(this *value) string {
 		if isSmall(this.word) {
 			return "Number"
 		}
-		m = h.field(this.word, 0)
+		m = h.mapOf(this.word)
 	}
 	t := uint16(h.Uint(m-1+h.mapType, 2))
 	switch {
@@ -172,7 +172,7 @@ func (h *heap) className(m uint64, this *value) (name string) {
 	bits2, bits3 := h.Uint(m-1+h.mapBits2, 1), h.Uint(m-1+h.mapBits3, 4)
 	if bits2&mapIsBase != 0 && bits3&mapIsPrototype == 0 {
 		if fn := h.constructorOf(m); h.isFunction(fn) {
-			if name = h.debugName(fn, false); name != "" && name != "Object" {
+			if name = h.debugName(fn, h.major >= 14); name != "" && name != "Object" {
 				return name
 			}
 		}
@@ -195,7 +195,7 @@ func (h *heap) className(m uint64, this *value) (name string) {
 				}
 			case "constructor":
 				if object != this.word && h.isFunction(p.value) {
-					if s := h.debugName(p.value, false); s != "" && s != "Object" && name == "" {
+					if s := h.debugName(p.value, h.major >= 14); s != "" && s != "Object" && name == "" {
 						name = s
 					}
 				}
@@ -216,7 +216,7 @@ func (h *heap) className(m uint64, this *value) (name string) {
 // methodName returns the name of the property of an object, or of its prototypes, that is a
 // function; "" if there is none, or there are several.
 func (h *heap) methodName(f *function, fn, this uint64) string {
-	if fn == 0 || f.kind == kindMembers || f.kind == kindStatic || !isPointer(this) {
+	if fn == 0 || f.kind >= kindMembers && f.kind <= kindStatic2 || !isPointer(this) {
 		return ""
 	}
 	if name := h.methodFound(f, fn, this); name != "" {

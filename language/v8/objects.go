@@ -33,7 +33,7 @@ const (
 // properties hands out the properties of an object itself, until do returns false. It leaves out
 // numbers.
 func (h *heap) properties(object uint64, do func(p property) bool) {
-	m := h.field(object, 0)
+	m := h.mapOf(object)
 	bits := uint32(h.Uint(m-1+h.mapBits3, 4))
 	if bits&mapIsDictionary != 0 {
 		h.dictionary(h.field(object, h.objectProperties), do)
@@ -101,7 +101,7 @@ func (h *heap) prototypes(object uint64, do func(object uint64) bool) {
 		if !ok || t < h.types.receiver || t == h.types.proxy || !do(object) {
 			return
 		}
-		object = h.field(h.field(object, 0), h.mapPrototype)
+		object = h.field(h.mapOf(object), h.mapPrototype)
 	}
 }
 

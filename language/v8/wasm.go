@@ -57,8 +57,8 @@ func (h *heap) wasmSlot(table, pc uint64, mark byte) (slot int, ok bool) {
 	if nearest == 0 || pc-nearest > mostBackward || !h.OK() {
 		return 0, false
 	}
-	// No other code begins between. The compilers begin it by a frame record, or by a call that makes
-	// one, before which r12 gets a number.
+	// No other code begins between. The compilers begin it by a frame record, or by a call that
+	// makes one, before which r12 gets a number.
 	is := func(at uint64) bool {
 		p := h.raw(at, 10)
 		if len(p) == 0 {
