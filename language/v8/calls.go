@@ -154,6 +154,9 @@ func (w *walk) optimized(r *record, x *call, shared uint64) (frames []language.F
 			w.said.Early = unread
 			break
 		}
+		if y.bytecode == 0 && !y.builtin && !y.api && i < len(list)-1 {
+			continue // an exported function of WebAssembly's, which stands within
+		}
 		if n.builtin || y.builtin {
 			y.offset = -1
 			if !y.native {

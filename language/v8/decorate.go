@@ -185,18 +185,20 @@ func (w *walk) javaScript(r *record) []language.Frame {
 	}
 	h.Err()
 	bytecode := uint64(0) // that runs, of code that is not optimized
+	optimized := r.code.object != 0 && r.code.kind > h.baseline
 	switch {
-	case r.code.object == 0 || r.code.kind < h.baseline:
-		bytecode = h.Uint(r.at(bytecodeAt), 8)
-	case r.code.kind == h.baseline:
+	case optimized:
+	case r.code.object != 0 && r.code.kind == h.baseline:
 		bytecode = h.bytecodeIn(h.field(r.code.object, h.codeDeopt))
+	default:
+		bytecode = h.Uint(r.at(bytecodeAt), 8)
 	}
 	f, ok := h.functionOf(shared)
 	if w.stack.Later && (!ok || !w.runs(r, &f, shared, bytecode)) {
 		// The function object has moved. What runs has not.
 		h.Err()
 		x = call{}
-		if bytecode != 0 {
+		if !optimized {
 			shared = h.kept.sharedOf(bytecode)
 		} else {
 			shared = h.sharedIn(h.field(r.code.object, h.codeDeopt))
@@ -215,7 +217,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 	switch {
 	case f.builtin || f.api:
 		return w.builtin(r, &x)
-	case bytecode == 0:
+	case optimized:
 		return w.optimized(r, &x, shared)
 	case r.code.object != 0 && r.code.kind == h.baseline:
 		x.offset, x.kind = w.baselineOffset(r, bytecode), "baseline"
@@ -241,7 +243,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 func (w *walk) runs(r *record, f *function, shared, bytecode uint64) bool {
 	h := w.heap
 	switch {
-	case bytecode == 0:
+	case r.code.object != 0 && r.code.kind > h.baseline:
 		return h.sharedIn(h.field(r.code.object, h.codeDeopt)) == shared
 	case r.code.object != 0 && r.code.kind == h.baseline || !f.builtin && !f.api:
 		return f.bytecode == bytecode

@@ -170,7 +170,7 @@ func ends(got, want []frame) bool {
 // calls has what some functions of the program call.
 var calls = map[string][]string{
 	"leaf":    {"spin", "revoke", "announce"},
-	"spin":    {"sorts", "matches", "parses", "generates", "maps", "chains", "throws", "counts", "makes", "joins", "Performance.now", "now", "get performance"},
+	"spin":    {"sorts", "matches", "parses", "generates", "maps", "chains", "throws", "counts", "makes", "joins", "Performance.now", "now", "get performance", "Performance.hasOwnProperty"},
 	"sorts":   {"Array.sort", "Array.push", "<anonymous>"},
 	"matches": {"RegExp.test"},
 	"makes":   {"new A", "A.<instance_members_initializer>", "<instance_members_initializer>"},
