@@ -117,7 +117,7 @@ func TestStops(t *testing.T) {
 					t.Fatal(err)
 				}
 				p := gdbtest.StartRunning(t, node, append(flags, script, file, "15", "30")...)
-				compared, frames, wrong := 0, 0, 0
+				compared, frames, wrong, warned := 0, 0, 0, 0
 				for n := 0; compared < stops && n < 20*stops; n++ {
 					for range 1 + n%50 {
 						p.States(t) // it runs meanwhile
@@ -130,7 +130,7 @@ func TestStops(t *testing.T) {
 						frames += len(want)
 						if !ends(got, want) {
 							wrong++
-							if wrong < 400 {
+							if wrong < 8 {
 								t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
 								for _, f := range d.Stack.Frames[:min(12, len(d.Stack.Frames))] {
 									cfa, _ := f.CFA()
@@ -138,15 +138,16 @@ func TestStops(t *testing.T) {
 								}
 							}
 						}
-						if len(d.Warnings()) > 0 {
-							t.Errorf("%q", d.Warnings())
-						}
+						warned += len(d.Warnings())
 					}
 					if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
 						t.Fatal(err)
 					}
 				}
 				t.Logf("%d stops, %d frames, %d wrong", compared, frames, wrong)
+				if warned > 1+stops/40 { // the garbage collector may just move a function
+					t.Errorf("%d warnings", warned)
+				}
 			})
 		}
 	}
