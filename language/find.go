@@ -28,11 +28,15 @@ func Find(p *Process, list []Decorator) (runtimes []Named, err error) {
 				continue
 			}
 			found, err := find(d, p, m)
+			what := "frames"
+			if _, is := d.(TasksAlone); is {
+				what = "tasks"
+			}
 			switch {
 			case err != nil && len(found) > 0:
-				wrong = append(wrong, fmt.Errorf("%s: frames of %s: %w", m.Path, d.Name(), err))
+				wrong = append(wrong, fmt.Errorf("%s: %s of %s: %w", m.Path, what, d.Name(), err))
 			case err != nil:
-				wrong = append(wrong, fmt.Errorf("%s: frames of %s are not shown: %w", m.Path, d.Name(), err))
+				wrong = append(wrong, fmt.Errorf("%s: %s of %s are not shown: %w", m.Path, what, d.Name(), err))
 			}
 			for _, r := range found {
 				if len(runtimes) == mostRuntimes {

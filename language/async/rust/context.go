@@ -3,6 +3,7 @@ package rust
 import (
 	"debug/dwarf"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -73,10 +74,19 @@ func (r *program) findContext() (found bool, err error) {
 			}
 		}
 	}
-	if found {
+	if found || r.polls() {
 		return false, errNoTypes
 	}
 	return false, nil
+}
+
+// polls reports whether debug information has a function that polls tasks of tokio's: without
+// variables and types, functions are there (debug = 1).
+func (r *program) polls() bool {
+	work := mostEntries
+	s := symbol.Search{Name: "poll<", Begins: true, Tag: dwarf.TagSubprogram, Most: mostBodies, Work: &work}
+	hits, _ := s.InModule(r.symbols, r.module)
+	return slices.ContainsFunc(hits, func(h symbol.Hit) bool { return h.Scope+"poll" == pollName })
 }
 
 // contextOf lays out the variable.

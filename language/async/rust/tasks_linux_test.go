@@ -3,6 +3,7 @@ package rust_test
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/language/async/rust"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -225,5 +227,61 @@ func checkStates(t *testing.T, pid int, list []language.Task, spins bool) {
 	}
 	if want := map[bool]int{true: 1}[spins]; runs != want {
 		t.Errorf("%d tasks run, want %d", runs, want)
+	}
+}
+
+// TestWithoutTypes: a program whose debug information has lines alone is not taken for one without
+// tasks.
+func TestWithoutTypes(t *testing.T) {
+	dir, err := filepath.Abs("testdata/tasks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := gdbtest.Cargos(t)[0]
+	path := c.Build(t, dir, "--profile", "release", "--config", "profile.release.debug=1")
+	p := start(t, path, "current", "1")
+	if list, err := attached(t, p.PID); len(list) > 0 || err == nil || !strings.Contains(err.Error(), "debug = 2") {
+		t.Errorf("%d tasks, %v", len(list), err)
+	}
+}
+
+// TestSeparate: the debug information is in a file of its own, and the program has no symbols. Its
+// core file has the same tasks.
+func TestSeparate(t *testing.T) {
+	objcopy := gdbtest.Tool(t, "objcopy")
+	gcore := gdbtest.Tool(t, "gcore")
+	dir, err := filepath.Abs("testdata/tasks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cargos := gdbtest.Cargos(t)
+	full := cargos[len(cargos)-1].Build(t, dir, "--profile", "release")
+	made := t.TempDir()
+	path, debug := filepath.Join(made, "tasks"), filepath.Join(made, "tasks.debug")
+	for _, args := range [][]string{{"--only-keep-debug", full, debug}, {"--strip-all", "--add-gnu-debuglink=" + debug, full, path}} {
+		if out, err := exec.Command(objcopy, args...).CombinedOutput(); err != nil {
+			t.Fatalf("objcopy %q: %v\n%s", args, err, out)
+		}
+	}
+	p := start(t, path, "multi", "12")
+	list := agrees(t, p, func() ([]language.Task, error) { return attached(t, p.PID) })
+	if out, err := exec.Command(gcore, "-o", filepath.Join(made, "core"), strconv.Itoa(p.PID)).CombinedOutput(); err != nil {
+		t.Fatalf("gcore: %v\n%s", err, out)
+	}
+	tg, err := core.Open(fmt.Sprintf("%s.%d", filepath.Join(made, "core"), p.PID), core.Options{Exe: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	symbols := symbol.New(symbol.Options{Entries: true})
+	defer symbols.Close()
+	dead, err := tasksOf(t, tg, tg.Memory(), symbols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := waysOf(list)
+	got, _ := waysOf(dead)
+	if why := differ(want, got); why != "" {
+		t.Errorf("the core file has other tasks:\n%s", why)
 	}
 }
