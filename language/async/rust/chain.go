@@ -143,7 +143,7 @@ func (t *tasks) parts(at uint64, s *shape, list *[]found, nested int) {
 		}
 	case byList:
 		t.listed(at, &s.list, list, nested)
-	case byMachine:
+	case byMachine, byLeaf:
 		*list = append(*list, found{at: at, typ: s.typ})
 	case byParts:
 		for i := range s.parts {
@@ -167,7 +167,7 @@ func (t *tasks) parts(at uint64, s *shape, list *[]found, nested int) {
 
 // part adds an object behind a pointer: if it leads on, or if nothing else can be waited for.
 func (t *tasks) part(at uint64, typ *value.Type, list *[]found, nested int) {
-	if s := t.shapeOf(typ); s.leads() || nested == 0 {
+	if s := t.shapeOf(typ); s.leads() || nested == 0 || leaves[s.name] {
 		*list = append(*list, found{at: at, typ: typ})
 	}
 }

@@ -35,6 +35,7 @@ const (
 	byLocalSet     // a LocalSet of tokio's, which has tasks of its own
 	byList         // a set of futures
 	byLock         // it waits for a permit of a semaphore
+	byLeaf         // it leads no further, and is one of several that are waited for
 )
 
 // part is a part of an object.
@@ -165,7 +166,8 @@ func (r *program) newShape(t *value.Type, nested int, left *int) *shape {
 		return s
 	}
 	s := &shape{name: shown(t)}
-	s.parts = r.partsOf(t.Fields(), nested, left)
+	several := severalOf(name)
+	s.parts = r.partsOf(t.Fields(), several, nested, left)
 	if d, cases, ok := t.VariantCases(); ok {
 		c := &choice{}
 		if d != nil {
@@ -174,7 +176,7 @@ func (r *program) newShape(t *value.Type, nested int, left *int) *shape {
 		}
 		some := false
 		for _, v := range cases {
-			parts := r.partsOf(v.Fields, nested, left)
+			parts := r.partsOf(v.Fields, several, nested, left)
 			some = some || len(parts) > 0
 			c.cases = append(c.cases, variant{v.Labels, parts})
 		}
@@ -188,13 +190,39 @@ func (r *program) newShape(t *value.Type, nested int, left *int) *shape {
 	return s
 }
 
-func (r *program) partsOf(fields []value.Field, nested int, left *int) (list []part) {
+// leaves are futures that lead no further. Where one is a member of another future, nothing tells
+// that it is waited for, but for the macros that wait for several: see severalOf.
+var leaves = map[string]bool{
+	"tokio::time::sleep::Sleep": true, "tokio::sync::oneshot::Receiver": true, "tokio::sync::notify::Notified": true,
+	"tokio::runtime::io::scheduled_io::Readiness": true, "futures_channel::oneshot::Receiver": true,
+}
+
+// severalOf reports whether the members of a type are all waited for: it is the tuple of select!,
+// or what join! keeps each of its futures in. name has no generic arguments.
+func severalOf(name string) bool {
+	return strings.HasPrefix(name, "(") || strings.HasPrefix(name, "tokio::future::maybe_done::MaybeDone") ||
+		strings.HasPrefix(name, "futures_util::future::maybe_done::MaybeDone")
+}
+
+// leafOf returns the shape of a future that leads no further, nil if the type is none.
+func leafOf(t *value.Type) *shape {
+	if name := plain(t.Strip().FullName()); leaves[name] {
+		return &shape{name: name, way: byLeaf, typ: t.Strip()}
+	}
+	return nil
+}
+
+func (r *program) partsOf(fields []value.Field, several bool, nested int, left *int) (list []part) {
 	for i := range fields {
 		f := &fields[i]
 		if f.Static || f.Offset < 0 {
 			continue
 		}
-		if s := r.newShape(f.Type, nested-1, left); s != nil {
+		s := r.newShape(f.Type, nested-1, left)
+		if s == nil && several {
+			s = leafOf(f.Type)
+		}
+		if s != nil {
 			list = append(list, part{uint64(f.Offset), s})
 		}
 	}

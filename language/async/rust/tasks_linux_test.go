@@ -3,6 +3,7 @@ package rust_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -85,7 +86,7 @@ func (p *program) ask(t testing.TB) {
 }
 
 // unnoted are functions that wait for several futures at once, and functions without a note.
-var unnoted = []string{"both", "either", "all", "rests", "spawns", "main::{async_block#0}"}
+var unnoted = []string{"both", "either", "all", "leaves", "rests", "spawns", "main::{async_block#0}"}
 
 // unnumbered are the names of async blocks within functions.
 var unnumbered = regexp.MustCompile(`\{(async_block|async_fn)#\d+\}|\{\{closure\}\}`)
@@ -199,9 +200,31 @@ func TestTasksOfTokio(t *testing.T) {
 					t.Errorf("%d tasks", len(list))
 				}
 				checkStates(t, p.PID, list, scheduler == "running")
+				checkLeaves(t, list, rounds)
 			})
 		}
 	})
+}
+
+// checkLeaves: futures that are no async functions are branches of the tasks that wait for several.
+func checkLeaves(t *testing.T, list []language.Task, rounds int) {
+	t.Helper()
+	of := map[uint64]bool{}
+	for i := range list {
+		if x := &list[i]; len(x.Frames) > 0 && x.Frames[len(x.Frames)-1].Function == "tasks::leaves" {
+			of[x.ID] = true
+		}
+	}
+	count := map[string]int{}
+	for i := range list {
+		if x := &list[i]; x.Kind == "branch" && of[x.AwaitedBy[0]] && len(x.Frames) == 1 {
+			count[x.Frames[0].Function]++
+		}
+	}
+	want := map[string]int{"tokio::time::sleep::Sleep": rounds, "tokio::sync::notify::Notified": 2 * rounds, "tokio::sync::oneshot::Receiver": rounds}
+	if len(of) != 2*rounds || !maps.Equal(count, want) {
+		t.Errorf("%d tasks have the branches %v, want %v", len(of), count, want)
+	}
 }
 
 // checkStates: a task that runs says on which thread; the others wait.

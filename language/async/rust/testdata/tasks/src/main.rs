@@ -264,6 +264,20 @@ async fn spins(stop: Arc<std::sync::atomic::AtomicBool>) -> u64 {
     0
 }
 
+/// Waits for the first of two futures that are no async functions, and then for both of two.
+async fn leaves(n: Arc<Notify>, both: bool, from: oneshot::Receiver<u64>) -> u64 {
+    let sleep = tokio::time::sleep(Duration::from_secs(100_000));
+    tokio::pin!(sleep);
+    if both {
+        let (_, x) = tokio::join!(n.notified(), from);
+        return x.unwrap_or(0);
+    }
+    tokio::select! {
+        _ = &mut sleep => 1,
+        _ = n.notified() => 2,
+    }
+}
+
 /// What main waits for.
 async fn rests() {
     std::future::pending::<()>().await
@@ -335,6 +349,11 @@ async fn spawns(rounds: u64) -> Held {
             { let _n = note(v, "spawns::{async_fn#0}::{async_block#2}", line!()); quick(v, i).await };
             ALIVE.fetch_sub(1, Ordering::Relaxed) as u64 // ends
         });
+        for both in [false, true] {
+            let (to, from) = oneshot::channel();
+            held._once.push(to);
+            spawn(leaves(n.clone(), both, from));
+        }
     }
     held
 }
