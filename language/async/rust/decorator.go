@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/internal/threadlocal"
 	"github.com/sfwalk/sfwalk/language"
@@ -23,17 +22,13 @@ func (Decorator) Name() string { return "rust" }
 // TasksAlone implements [language.TasksAlone].
 func (Decorator) TasksAlone() {}
 
-// personality is a function of Rust's library that each library of Rust has. A program may have no
-// symbols.
-var personality = elf.Seldom("rust_eh_personality")
-
 // Find implements [language.Decorator].
 func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime, error) {
 	im, _, err := m.PeekImage()
 	if err != nil || im == nil || p.Arch.PtrSize != 8 || p.Threads == nil {
 		return nil, nil
 	}
-	if !m.IsProgram() && !im.MayHaveSymbol(personality) {
+	if !mayBeRust(m, im) {
 		return nil, nil
 	}
 	symbols := p.Symbols()
