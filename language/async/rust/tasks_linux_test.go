@@ -256,13 +256,11 @@ func checkStates(t *testing.T, pid int, list []language.Task, spins bool) {
 // TestWithoutTypes: a program whose debug information has lines alone is not taken for one without
 // tasks.
 func TestWithoutTypes(t *testing.T) {
-	dir, err := filepath.Abs("testdata/tasks")
+	src, err := filepath.Abs("testdata/tokio.rs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := gdbtest.Cargos(t)[0]
-	path := c.Build(t, dir, "--profile", "release", "--config", "profile.release.debug=1")
-	p := start(t, path, "current", "1")
+	p := gdbtest.StartRunning(t, gdbtest.Compile(t, src, gdbtest.Tool(t, "rustc"), "--edition=2021", "-O", "-Cdebuginfo=1"))
 	if list, err := attached(t, p.PID); len(list) > 0 || err == nil || !strings.Contains(err.Error(), "debug = 2") {
 		t.Errorf("%d tasks, %v", len(list), err)
 	}
