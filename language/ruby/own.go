@@ -47,7 +47,7 @@ func isOwn(name string) bool {
 // ownPrefixes begin the names of such functions, from vm*.c, eval.c, thread.c, cont.c and main.c.
 var ownPrefixes = []string{
 	"vm_", "rb_vm_", "rb_ec_", "rb_yield", "rb_funcall", "rb_call", "rb_block_call", "rb_iterate", "rb_lambda_call", "rb_check_funcall", "rb_check_block_call",
-	"rb_ensure", "rb_rescue", "rb_protect", "rb_catch", "rb_iseq_eval", "rb_proc_call", "rb_obj_call_init", "rb_obj_instance_exec", "rb_class_new_instance", "rb_eval_cmd",
+	"rb_ensure", "rb_rescue", "rb_vrescue", "rb_protect", "rb_catch", "rb_iseq_eval", "rb_proc_call", "rb_obj_call_init", "rb_obj_instance_exec", "rb_class_new_instance", "rb_eval_cmd",
 	"rb_apply", "rb_public_", "rb_exec_recursive", "rb_current_receiver", "rb_send", "send_internal", "rb_mod_module_eval", "rb_obj_instance_eval",
 	"call_cfunc", "call_method_entry", "invoke_", "ractor_safe_call_cfunc", "cfp_", "iterate_", "block_", "yield_under", "eval_under", "catch_i", "check_funcall", "rescue_",
 	"thread_start_func", "thread_do_start", "thread_create", "rb_thread_create", "rb_fiber_start", "fiber_", "cont_", "nt_start", "co_start",
