@@ -20,20 +20,20 @@ type call struct {
 
 // frames returns the frame of a call.
 func (w *walk) frames(x *call) []language.Frame {
-	h := w.heap
-	if h.kept == nil {
-		return []language.Frame{w.read(x)}
+	h, k := w.heap, w.heap.kept
+	if k == nil {
+		k = &h.once // frames of a recursion are equal
 	}
 	key := frameKey{function: x.function, object: x.object, this: x.this.shape, offset: x.offset, kind: x.kind, constructor: x.constructor, guess: x.guess, later: w.stack.Later}
 	if x.this.known && isPointer(x.this.word) {
 		key.this = h.mapOf(x.this.word)
 	}
 	h.Err()
-	f, ok := h.kept.frame(&key)
+	f, ok := k.frame(&key)
 	if !ok {
 		f = w.read(x)
 		if !h.isFunction(x.this.word) { // else the class is not in its Map
-			h.kept.keepFrame(&key, f)
+			k.keepFrame(&key, f)
 		}
 		h.Err()
 	}

@@ -121,9 +121,11 @@ func makeSample() (x sample) {
 	return x
 }
 
+// spare has the room for what is read, which takes longer to make than to fill.
+var spare pages.Spare
+
 // all reads all that there is to read from some addresses.
 func all(data []byte, x sample) (list []language.Frame, codes int) {
-	var spare pages.Spare
 	e := &engine{layout: smallLayout()}
 	memory := memtest.Flat{Lo: heapAt, Data: data}
 	h := newHeap(structs.New(amd64.Arch, memory, &spare), e.layout)

@@ -14,6 +14,7 @@ type heap struct {
 	plainNames map[uint64]bool   // Maps of functions without a name of their own
 	functions  map[uint64]function
 	kept       *kept             // nil if nothing is kept for later
+	once       kept              // frames of this stack
 	tables     map[uint64][]byte // of positions
 	codes      map[uint64]code   // by an address in it; that there is none, too
 }
@@ -26,7 +27,7 @@ func newHeap(r *structs.Reader, l *layout) *heap {
 // mostEffort bounds what is read for one stack, in bytes. mostKept bounds what is kept of each
 // kind.
 const (
-	mostEffort = 128 << 20
+	mostEffort = 64 << 20
 	mostKept   = 1 << 12
 )
 

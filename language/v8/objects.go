@@ -47,7 +47,7 @@ func (h *heap) properties(object uint64, do func(p property) bool) {
 		details := h.small(descriptors, at+8)
 		p.accessor, p.listed = details&detailAccessor != 0, details&detailUnlisted == 0
 		switch n := details >> detailIndex & detailMask; {
-		case details < 0 || !h.OK() || !h.spend(64):
+		case details < 0 || !h.OK() || !h.spend(256):
 			return
 		case details&detailConstant != 0:
 			p.value = weakly(h.field(descriptors, at+16))
@@ -77,7 +77,7 @@ func (h *heap) dictionary(table uint64, do func(p property) bool) {
 	for i := range n {
 		at := int(h.dictionaryFirst) + 3*i
 		p := property{key: h.element(table, at), value: h.element(table, at+1)}
-		if !h.spend(64) {
+		if !h.spend(256) {
 			return
 		}
 		details := smallOf(h.element(table, at+2))
