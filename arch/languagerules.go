@@ -91,4 +91,8 @@ type JavaInterpreter struct {
 type ZendVM struct {
 	Call        trad.Reg // the record of the call that runs, an execute_data
 	Instruction trad.Reg // the instruction, an opline; compiled code does not always keep it
+	// ThreadKey returns the address of the variable from which the code of tsrm_get_ls_cache, which
+	// begins at address start, loads a key of pthread_getspecific. It is nil if the code is not
+	// known.
+	ThreadKey func(code []byte, start uint64) (variable uint64, ok bool)
 }

@@ -178,7 +178,7 @@ var Arch = &arch.Arch{
 		Handlers:        arch.Handlers{Data: []trad.Reg{RAX, RDX}, Registers: 18},
 		ThreadPointer:   []trad.Reg{FSBase},
 		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX, Sender: R13, Thread: R15, SenderSlot: -1, WrapperSlot: -6, Between: 3},
-		Zend:            &arch.ZendVM{Call: R14, Instruction: R15},
+		Zend:            &arch.ZendVM{Call: R14, Instruction: R15, ThreadKey: zendThreadKey},
 		JavaColours:     true,
 		CoreCLR:         true,
 		Calls:           systemV{},

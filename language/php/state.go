@@ -1,7 +1,6 @@
 package php
 
 import (
-	"bytes"
 	"errors"
 
 	"github.com/sfwalk/sfwalk/internal/threadlocal"
@@ -61,22 +60,18 @@ func (e *engine) places(m target.Memory, modules *target.Modules, threaded bool)
 // function tsrm_get_ls_cache loads it from a variable.
 func (e *engine) key(r *structs.Reader) (key uint32, ok bool) {
 	get, ok := e.symbol("tsrm_get_ls_cache")
-	if !ok || e.arch.Name != "amd64" {
+	if !ok || e.arch.Zend == nil || e.arch.Zend.ThreadKey == nil {
 		return 0, false
 	}
-	code, at := make([]byte, 16), get.lo
-	if !r.Bytes(at, code) {
+	code := make([]byte, 16)
+	if !r.Bytes(get.lo, code) {
 		return 0, false
 	}
-	if rest, is := bytes.CutPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfa}); is { // endbr64
-		code, at = rest, at+4
-	}
-	const length = 6
-	rest, is := bytes.CutPrefix(code, []byte{0x8b, 0x3d}) // mov variable(%rip),%edi
-	if !is || rest[4] != 0xe9 && rest[4] != 0xe8 && rest[4] != 0xff {
+	variable, ok := e.arch.Zend.ThreadKey(code, get.lo)
+	if !ok {
 		return 0, false
 	}
-	return uint32(r.Uint(at+length+uint64(int64(int32(e.arch.Order.Uint32(rest)))), 4)), true
+	return uint32(r.Uint(variable, 4)), true
 }
 
 // of returns where a thread has its state. ok is false if it has none, or that cannot be read.
