@@ -23,6 +23,8 @@ type LanguageRules struct {
 	CoreCLR bool
 	// Zend is what PHP's interpreter keeps in registers; nil if that is not known.
 	Zend *ZendVM
+	// Erlang is what the code of Erlang's compiler keeps in registers; nil if that is not known.
+	Erlang *ErlangCode
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -95,4 +97,17 @@ type ZendVM struct {
 	// begins at address start, loads a key of pthread_getspecific. It is nil if the code is not
 	// known.
 	ThreadKey func(code []byte, start uint64) (variable uint64, ok bool)
+}
+
+// ErlangCode has the registers of the code that Erlang's run time system compiles, as its sources
+// for the processor name them. The stack pointer is the one of the Erlang process, but in code that
+// calls C: that has changed to the stack of the thread.
+type ErlangCode struct {
+	Registers trad.Reg // where the thread has Erlang's registers, at x_reg_array: rbx
+	Process   trad.Reg // the Erlang process: r13
+	Saved     trad.Reg // Erlang's stack pointer, while the code calls C, unless the process's record has it: rbp
+	// ToC finds the last instruction in code that changes to the stack of the thread. That stack
+	// ends inward, bytes from Registers. code ends where C was called, or may be. It returns the
+	// offset of the instruction, and whether Saved has Erlang's stack pointer from there on.
+	ToC func(code []byte, inward uint64) (at int, saved, ok bool)
 }

@@ -151,7 +151,7 @@ func (d *Decorated) add(at *index, language string, said *Decoration) {
 		if physical, ok := at.find(&g.Anchor); ok {
 			p := d.place(physical, language)
 			p.add(frames)
-			p.Hidden = p.Hidden || !g.Anchor.Beside && s.Frames[physical].Type() == frame.Normal
+			p.Hidden = p.Hidden || !g.Anchor.Beside && replaceable(s.Frames[physical])
 		} else {
 			behind = append(behind, frames...)
 		}
@@ -165,7 +165,7 @@ func (d *Decorated) add(at *index, language string, said *Decoration) {
 		d.warn(language, s, count.Of(len(behind), "frame")+" "+NoPlace)
 	}
 	for _, level := range said.Own {
-		if level >= 0 && level < len(s.Frames) && s.Frames[level].Type() == frame.Normal {
+		if level >= 0 && level < len(s.Frames) && replaceable(s.Frames[level]) {
 			d.place(level, language).Hidden = true
 		}
 	}
@@ -176,6 +176,12 @@ func (d *Decorated) add(at *index, language string, said *Decoration) {
 		}
 	}
 	d.Threads = append(d.Threads, Told{language, said.Thread})
+}
+
+// replaceable reports whether a frame may be a run time's own: it is a function, which may lead to
+// another stack.
+func replaceable(f *frame.Frame) bool {
+	return f.Type() == frame.Normal || f.Type() == frame.OtherStack
 }
 
 // add adds frames of a language, the innermost first.

@@ -23,6 +23,9 @@ type Task struct {
 	Frames []Frame // the innermost first
 	// AwaitedBy are the IDs of the tasks that wait for this one.
 	AwaitedBy []uint64
+	// Links are what ends together with the task, and ends it, as the language writes it: processes
+	// of Erlang.
+	Links []string
 	// Waits are what it waits for, beside other tasks.
 	Waits []Lock
 	// Early says why Frames end before they should; "" if they do not.

@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
 	"github.com/sfwalk/sfwalk/sniffer/fp"
+	"github.com/sfwalk/sfwalk/sniffer/internal/beam"
 	"github.com/sfwalk/sfwalk/sniffer/internal/breakpad"
 	"github.com/sfwalk/sfwalk/sniffer/internal/coreclr"
 	"github.com/sfwalk/sfwalk/sniffer/internal/ehabi"
@@ -69,6 +70,7 @@ func (o Options) Default() []frame.Sniffer {
 		&hotspot.Sniffer{},
 		&zend.Sniffer{Rows: dwarf.Rows},
 		&coreclr.Sniffer{},
+		&beam.Sniffer{},
 		code,
 		&fp.Guess{Scanned: o.Scan},
 	)

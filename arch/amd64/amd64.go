@@ -177,6 +177,7 @@ var Arch = &arch.Arch{
 	LanguageRules: arch.LanguageRules{
 		Handlers:        arch.Handlers{Data: []trad.Reg{RAX, RDX}, Registers: 18},
 		ThreadPointer:   []trad.Reg{FSBase},
+		Erlang:          &arch.ErlangCode{Registers: RBX, Process: R13, Saved: RBP, ToC: erlangToC},
 		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX, Sender: R13, Thread: R15, SenderSlot: -1, WrapperSlot: -6, Between: 3},
 		Zend:            &arch.ZendVM{Call: R14, Instruction: R15, ThreadKey: zendThreadKey},
 		JavaColours:     true,

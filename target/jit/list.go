@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/erts"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -120,7 +121,7 @@ func descriptors(modules *target.Modules) (list []descriptor) {
 
 func descriptorsOf(m *target.Module) (list []descriptor) {
 	im, bias, err := m.PeekImage()
-	if err != nil || !im.MayHaveSymbol(descriptorSymbol) {
+	if err != nil || !im.MayHaveSymbol(descriptorSymbol) || erts.In(m) { // Erlang's objects are no ELF images
 		return nil
 	}
 	for _, s := range im.Lookup(descriptorSymbol, 2) {

@@ -60,7 +60,7 @@ var runtimes = []runtime{
 		subject: "Lua's compiled functions", remedy: "build LuaJIT with -DLUAJIT_USE_PERFTOOLS",
 	},
 	{
-		file:    matching(`^beam(\.smp|\.jit)*$`),
+		file: matching(`^beam(\.smp|\.jit)*$`), language: "erlang",
 		subject: "Erlang's functions", remedy: "start erl with +JPperf true, or with ERL_FLAGS=\"+JPperf true\" in its environment",
 	},
 }

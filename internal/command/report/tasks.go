@@ -22,6 +22,7 @@ type Task struct {
 	State     string        `json:"state"`
 	TID       int           `json:"tid,omitempty"`
 	AwaitedBy []address.Hex `json:"awaited_by,omitempty"`
+	Links     []string      `json:"links,omitempty"` // what ends together with it
 	Waits     []waits.Lock  `json:"waits,omitempty"` // what it waits for, beside other tasks
 	Frames    []TaskFrame   `json:"frames"`          // the innermost first
 	Error     string        `json:"error,omitempty"`
@@ -71,7 +72,7 @@ func TasksOf(s Source, flags *Flags) (*Document, error) {
 				break
 			}
 			t := &list.Tasks[j]
-			x := Task{ID: address.At(t.ID), Number: t.Number, Language: list.Language, Name: t.Name, Kind: t.Kind, State: t.State, TID: t.Thread, Waits: waits.Locks(t.Waits), Frames: []TaskFrame{}, Error: t.Early, Runtime: i}
+			x := Task{ID: address.At(t.ID), Number: t.Number, Language: list.Language, Name: t.Name, Kind: t.Kind, State: t.State, TID: t.Thread, Links: t.Links, Waits: waits.Locks(t.Waits), Frames: []TaskFrame{}, Error: t.Early, Runtime: i}
 			for _, id := range t.AwaitedBy {
 				x.AwaitedBy = append(x.AwaitedBy, address.At(id))
 			}

@@ -149,6 +149,11 @@ func (p *textPrinter) taskGroups(t *taskTree, list []int, depth int, printed []b
 			p.Text(line)
 			p.Byte('\n')
 		}
+		if links := t.tasks[first].Links; len(links) > 0 && len(group) == 1 {
+			p.Own(indent + "  ")
+			p.Text("linked to " + strings.Join(links, ", "))
+			p.Byte('\n')
+		}
 		p.taskFrames(&t.tasks[first], indent)
 		if len(t.awaited[first]) > 0 {
 			path[first] = true

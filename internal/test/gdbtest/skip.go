@@ -227,6 +227,8 @@ func debianPackage(tool string) string {
 		return "wine wine64"
 	case "java", "jcmd":
 		return "default-jdk-headless"
+	case "erl", "erlc":
+		return "erlang-base erlang-dev"
 	case "lldb-server":
 		return "lldb"
 	case "qemu-aarch64", "qemu-s390x":

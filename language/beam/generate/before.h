@@ -1,0 +1,13 @@
+#include <stddef.h>
+#include <stdio.h>
+#include "config.h"
+#include "sys.h"
+#define ERTS_INCLUDE_SCHEDULER_INTERNALS
+#include "erl_vm.h"
+#include "global.h"
+#include "erl_process.h"
+#include "erl_ptab.h"
+#include "register.h"
+#include "beam_code.h"
+#include "erl_monitor_link.h"
+#include "erl_proc_sig_queue.h"
