@@ -266,7 +266,8 @@ func (c *code) bottom(flags trad.Flags) (trad.Row, frame.Answer) {
 	size := c.m.Of("registers.bytes") - c.m.Of("registers.x")
 	// Of the function that begins the loop, of a call of it, and of calls that may lead to it.
 	var within, of, by []uint64
-	for off := size + line + 8; off < size+2*line; off += 16 { // calls push the address below a multiple of 16
+	// A call pushes the address right below a multiple of 16.
+	for off := size + line + 8; off < size+2*line; off += 16 {
 		b := q.Read(registers.Bits+off, 8)
 		if len(b) < 8 {
 			break
