@@ -21,6 +21,11 @@ type LanguageRules struct {
 	JavaColours bool
 	// CoreCLR is whether .NET's code for the processor has amd64's unwind codes of Windows.
 	CoreCLR bool
+	// V8 is whether the layouts of V8's frames and objects that are known are the processor's.
+	V8 bool
+	// RubyThreads is whether the layouts of Ruby's records of threads that are known are the
+	// processor's: they contain structures of the C library.
+	RubyThreads bool
 	// Zend is what PHP's interpreter keeps in registers; nil if that is not known.
 	Zend *ZendVM
 	// Erlang is what the code of Erlang's compiler keeps in registers; nil if that is not known.

@@ -182,6 +182,8 @@ var Arch = &arch.Arch{
 		Zend:            &arch.ZendVM{Call: R14, Instruction: R15, ThreadKey: zendThreadKey},
 		JavaColours:     true,
 		CoreCLR:         true,
+		V8:              true,
+		RubyThreads:     true,
 		Calls:           systemV{},
 		VectorBytes:     x86.VectorBytes,
 		VectorCode:      decoder.VectorCode,

@@ -34,7 +34,7 @@ func (im *Image) LookupExported(prefix string, max int) map[string]Symbol {
 	return im.LookupPrefix(prefix, max)
 }
 
-// Exported returns the first symbol called name, function or data, that the dynamic linker knows.
+// Exported returns the first function or variable called name that the dynamic linker knows.
 // By the file's hash table that takes some reads, however many symbols there are.
 func (im *Image) Exported(name string) (s Symbol, ok bool) {
 	tables := im.tablesWithNames()

@@ -46,7 +46,7 @@ func (m *memory) contextAt(variable uint64, known bool) (ec uint64) {
 		thread := m.Pointer(at + m.contextThread)
 		now := m.Pointer(thread + m.threadContext)
 		ractor := m.Pointer(m.Pointer(thread+m.threadVM) + m.vmMainRactor)
-		dead := m.hasThreads() && m.Uint(thread+m.threadStatusByte, 1)>>m.threadStatusBit&3 == m.statusKilled
+		dead := m.Arch.RubyThreads && m.Uint(thread+m.threadStatusByte, 1)>>m.threadStatusBit&3 == m.statusKilled
 		if isObject(at) && isObject(ractor) && m.OK() && (known || now == at) && !dead {
 			ec = at
 		}

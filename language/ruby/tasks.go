@@ -18,7 +18,7 @@ func (r *runtime) Tasks(of target.Memory) ([]language.Task, error) {
 	m := r.memory(of)
 	defer m.Free()
 	m.steps *= 8
-	if !m.hasThreads() {
+	if !m.Arch.RubyThreads {
 		return nil, errors.New("they are known on amd64 alone")
 	}
 	variable := r.find(m, &r.machine, m.isMachine)

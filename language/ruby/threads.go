@@ -33,15 +33,11 @@ func (n *threadIDs) of(id uint64) int {
 	return n.list[id]
 }
 
-// hasThreads reports whether the layout has Ruby's records of threads: it is amd64's, and the C
-// library's structures in these records have other sizes elsewhere.
-func (m *memory) hasThreads() bool { return m.Arch.Name == "amd64" }
-
 // about returns what Ruby knows of the thread that a context is of, beside its frames. handled is
 // the exception that its frames handle, 0 for none. What cannot be read is left out: the thread may
 // be changing it.
 func (m *memory) about(s *language.Stack, ec, handled uint64) (t language.Thread) {
-	if !m.hasThreads() {
+	if !m.Arch.RubyThreads {
 		return t
 	}
 	m.quietly(func() {

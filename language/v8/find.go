@@ -29,7 +29,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if !ok || any.Addr+bias < m.Lo() || any.Addr+bias >= m.Hi() {
 		return nil, nil // it is none, or a copy of the builtin functions alone, which Node.js makes
 	}
-	if p.Arch.Name != "amd64" {
+	if !p.Arch.V8 {
 		return nil, errors.New("V8's frames are known of amd64 alone")
 	}
 	l, err := layOut(&constants{image: im, bias: bias, memory: p.Memory, arch: p.Arch})
