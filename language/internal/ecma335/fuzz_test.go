@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 const testdata = "../../dotnet/testdata"
@@ -25,28 +27,36 @@ func FuzzAssembly(f *testing.F) {
 	f.Add(read(f, "embedded/stops.dll"), false, uint32(20), uint32(0x20))
 	f.Add(read(f, "stops.dll")[:4000], true, uint32(1), uint32(2))
 	f.Fuzz(func(t *testing.T, b []byte, mapped bool, row, il uint32) {
-		a, err := OpenAssembly(bytes.NewReader(b), mapped)
-		if err != nil {
-			return
-		}
-		if d, ok := a.Debug(); ok {
-			if m, err := Open(bytes.NewReader(d.Embedded), 0); err == nil {
-				ask(t, m, row, il)
-			}
-		}
-		if m, err := a.Metadata(); err == nil {
+		// DEFLATE makes at most 1032 bytes of one, which are copied as their buffer grows.
+		bounds.Hold(t, 1<<20+8*1032*len(b), func() { readAssembly(t, b, mapped, row, il) })
+	})
+}
+
+func readAssembly(t *testing.T, b []byte, mapped bool, row, il uint32) {
+	t.Helper()
+	a, err := OpenAssembly(bytes.NewReader(b), mapped)
+	if err != nil {
+		return
+	}
+	if d, ok := a.Debug(); ok {
+		if m, err := Open(bytes.NewReader(d.Embedded), 0); err == nil {
 			ask(t, m, row, il)
 		}
-	})
+	}
+	if m, err := a.Metadata(); err == nil {
+		ask(t, m, row, il)
+	}
 }
 
 // FuzzPDB reads anything as a portable PDB.
 func FuzzPDB(f *testing.F) {
 	f.Add(read(f, "stops.pdb"), uint32(3), uint32(4))
 	f.Fuzz(func(t *testing.T, b []byte, row, il uint32) {
-		if m, err := Open(bytes.NewReader(b), 0); err == nil {
-			ask(t, m, row, il)
-		}
+		bounds.Hold(t, 1<<20+64*len(b), func() {
+			if m, err := Open(bytes.NewReader(b), 0); err == nil {
+				ask(t, m, row, il)
+			}
+		})
 	})
 }
 
