@@ -80,6 +80,10 @@ type Stack struct {
 	// cannot be ruled out is left out, and Decoration.Early says so. [OnStack] decorators alone are
 	// asked.
 	Later bool
+	// Moment is equal for stacks with Later whose rest of Memory may be taken for the same: it was
+	// read for one of them, and that was later than all of them. 0 says that it is this stack's
+	// alone.
+	Moment uint64
 	// Locals says that arguments and local variables are wanted, too.
 	Locals bool
 }

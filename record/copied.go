@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/perfevent"
@@ -15,7 +16,27 @@ func (s *space) decorateCopy(sample *perfevent.Sample, n int, whole bool) {
 		s.languages.decorated, s.languages.early = nil, s.languages.early[:0]
 		return
 	}
-	s.decorate(&copied{engine: s.engine, tid: int(sample.TID)}, &later{&s.engine.memory}, n, whole)
+	s.decorate(&s.engine.copied, &later{&s.engine.memory}, n, whole, s.engine.moment.of(sample.Time))
+}
+
+// moment numbers the moments at which the memory of processes is read.
+type moment struct {
+	number uint64
+	begun  uint64 // on the clock of the samples
+}
+
+// longestMoment is how long one lasts. Objects move, and what was read before that may not fit to
+// what is read after it.
+const longestMoment = uint64(50 * time.Millisecond)
+
+// of returns the number of the moment at which memory is read for a sample of a time. The kernel
+// hands out many samples at once: all are of before.
+func (m *moment) of(sample uint64) uint64 {
+	if now := uint64(clock()); sample >= m.begun || now-m.begun > longestMoment {
+		m.number++
+		m.begun = now
+	}
+	return m.number
 }
 
 // copied is the thread of a sample, as it was then.

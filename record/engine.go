@@ -69,6 +69,8 @@ type engine struct {
 	sample perfevent.Sample
 	regs   arch.Registers
 	memory sampled
+	copied copied
+	moment moment
 	pcs    []uint64
 	stack  []uint32
 	tag    uint32 // of the sample
@@ -163,7 +165,8 @@ func (e *engine) user(s *perfevent.Sample) {
 	p.arch.FromPerf(e.format.UserRegs, s.Regs, &e.regs)
 	sp, _ := e.regs.Get(p.arch.SP)
 	e.memory = sampled{lo: sp, stack: s.Stack, space: p, chain: userChain(s.Chain)}
-	n, stop := p.walk(&e.memory)
+	e.copied = copied{engine: e, tid: int(s.TID)}
+	n, stop := p.walk(&e.copied, &e.memory)
 	if e.check != nil {
 		e.check(p, &e.regs, &e.memory, e.pcs[:n], stop)
 	}

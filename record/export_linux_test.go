@@ -31,8 +31,8 @@ func (r *Recorder) Unstopped(same func(), differ func(asleep, stopped string)) {
 			if now := at(w.regs); now != there && [2]uint64{now[0] + p.arch.SyscallRewind, now[1]} != there {
 				return
 			}
-			n, stop := p.walk(th.Memory())
-			p.decorate(th, th.Memory(), n, stop.Whole())
+			n, stop := p.walk(th, th.Memory())
+			p.decorate(th, th.Memory(), n, stop.Whole(), 0)
 			w.stack = w.stack[:0]
 			if p.appendPlaces(n); slices.Equal(w.stack, asleep) {
 				same()

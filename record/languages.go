@@ -21,8 +21,8 @@ type languages struct {
 	said     bool             // the user knows
 	next     uint64           // when they are looked for again, on the clock of the samples
 
-	stack     *frame.Stack // nil while there is no walker
-	frames    []*frame.Frame
+	stack     *frame.Stack        // nil while there is no walker
+	frames    []*frame.Frame      // of the walk; none if the walker has made none
 	decorated *language.Decorated // of the stack that was walked last; nil if they say nothing
 	early     []string            // why frames of languages are missing there
 }
@@ -92,47 +92,79 @@ func (l *life) ReadMemory(addr uint64, p []byte) (int, error) {
 	return noMemory{}.ReadMemory(addr, p)
 }
 
-// decorate has the languages say what the stack of a thread is that has stopped, or is held: n
-// frames, of which the walker has told the PCs. memory is what they read.
-func (s *space) decorate(th target.Thread, memory target.Memory, n int, whole bool) {
+// resetStack makes the stack of a thread, with no more than most frames.
+func (s *space) resetStack(th target.Thread, most int) bool {
 	l := &s.languages
-	l.decorated, l.early = nil, l.early[:0]
-	if len(l.runtimes) == 0 || n == 0 {
-		return
-	}
 	if l.stack == nil {
 		l.stack, _ = frame.New(process{s}, th, s.table)
 	} else if l.stack.Reset(process{s}, th) != nil {
 		l.stack = nil
 	}
 	if l.stack == nil {
-		return
+		return false
 	}
-	l.stack.Limit = n
-	l.frames = l.frames[:0]
-	for f, err := range l.stack.All() {
-		if err != nil {
+	l.stack.Limit = most
+	return true
+}
+
+// walkFrames makes the frames of the stack, and fills what the walker would.
+func (s *space) walkFrames() (n int, stop frame.StopReason) {
+	l := &s.languages
+	for f := range l.stack.All() {
+		if f == nil {
 			break
 		}
-		if f.PC() != s.pcs[f.Level] {
-			return // both walkers find the same frames, unless memory has changed meanwhile
+		s.pcs[n] = f.PC()
+		if s.named.cfas != nil {
+			s.named.cfas[n], _ = f.CFA()
 		}
 		l.frames = append(l.frames, f)
+		n++
 	}
-	if len(l.frames) == 0 {
+	if n == 0 {
+		return 0, l.stack.Sentinel().StopReason()
+	}
+	return n, l.frames[n-1].StopReason()
+}
+
+// decorate has the languages say what the stack of a thread is that was walked: n frames. memory is
+// what they read. moment is [language.Stack.Moment].
+func (s *space) decorate(th target.Thread, memory target.Memory, n int, whole bool, moment uint64) {
+	l := &s.languages
+	l.decorated, l.early = nil, l.early[:0]
+	if len(l.runtimes) == 0 || n == 0 {
 		return
 	}
-	l.decorated = language.Decorate(&language.Stack{Arch: s.arch, Thread: th, Memory: memory, Frames: l.frames, FramesAlone: true, Later: !s.opts.Wall, Whole: whole && len(l.frames) == n}, l.runtimes)
-	if len(l.frames) > manyFrames { // the next stack is smaller, most likely
-		l.stack.Close()
-		l.stack, l.frames = nil, nil
+	if len(l.frames) == 0 && !s.frameAgain(th, n) {
+		return
 	}
+	l.decorated = language.Decorate(&language.Stack{Arch: s.arch, Thread: th, Memory: memory, Frames: l.frames, FramesAlone: true, Later: !s.opts.Wall, Moment: moment, Whole: whole && len(l.frames) == n}, l.runtimes)
 	if l.decorated != nil {
 		for _, text := range l.decorated.Warnings {
 			// Reasons are equal for all threads.
 			l.early = append(l.early, strings.TrimPrefix(text, fmt.Sprintf("thread %d: ", th.ID())))
 		}
 	}
+}
+
+// frameAgain makes n frames of which the walker has told the PCs alone. It reports whether they
+// are the same: both walkers find the same frames, unless memory has changed meanwhile.
+func (s *space) frameAgain(th target.Thread, n int) bool {
+	l := &s.languages
+	if !s.resetStack(th, n) {
+		return false
+	}
+	for f := range l.stack.All() {
+		if f == nil {
+			break
+		}
+		if f.PC() != s.pcs[f.Level] {
+			l.frames = l.frames[:0]
+			break
+		}
+		l.frames = append(l.frames, f)
+	}
+	return len(l.frames) > 0
 }
 
 // lacks reports whether what was said of a stack of n frames may be another thing if more of the

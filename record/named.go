@@ -57,9 +57,16 @@ func (n *named) due(now uint64) bool {
 	return begun
 }
 
-// walk walks the sample whose registers and memory are at hand.
-func (s *space) walk(mem target.Memory) (n int, stop frame.StopReason) {
+// walk walks the stack of a thread, whose registers and memory are at hand. If there are languages,
+// which ask for frames with all of their registers, they get the ones of this walk. With
+// [Options.Wall] the walker has to know the rows: see walkCached.
+func (s *space) walk(th target.Thread, mem target.Memory) (n int, stop frame.StopReason) {
 	s.needWalker()
+	l := &s.languages
+	l.frames = l.frames[:0]
+	if len(l.runtimes) > 0 && !s.opts.Wall && s.resetStack(th, len(s.pcs)) {
+		return s.walkFrames()
+	}
 	if s.searches == nil {
 		return s.walker.WalkCFA(&s.regs, mem, s.pcs, s.named.cfas)
 	}
@@ -74,19 +81,31 @@ func (s *space) walk(mem target.Memory) (n int, stop frame.StopReason) {
 // not enough.
 func (s *space) walkCached(mem target.Memory) (n int, whole bool) {
 	s.needWalker()
+	s.languages.frames = s.languages.frames[:0]
 	return s.walker.WalkCached(&s.regs, mem, s.pcs, s.named.cfas)
 }
 
 // appendPlaces appends the places of the last walk's n frames to the stack, and what languages have
 // in their places.
 func (s *space) appendPlaces(n int) {
-	s.walker.AddressesInBlock(s.pcs[:n])
+	l := &s.languages
+	if len(l.frames) == n {
+		for i, f := range l.frames {
+			s.pcs[i] = f.AddressInBlock()
+		}
+	} else {
+		s.walker.AddressesInBlock(s.pcs[:n])
+	}
 	for i, addr := range s.pcs[:n] {
 		id := s.placeOf(addr)
 		if len(s.named.by) > 0 {
 			id = s.nameOf(id, addr, s.named.cfas[i])
 		}
 		s.appendPlace(i, id)
+	}
+	if len(l.frames) > manyFrames { // the next stack is smaller, most likely
+		l.stack.Close()
+		l.stack, l.frames = nil, nil
 	}
 }
 

@@ -73,7 +73,7 @@ func (w *wall) asleep(p *space, th *live.Thread, seen live.Seen) (x *live.Sleepe
 	n, whole := p.walkCached(x.StackMemory())
 	if whole {
 		x.Note() // what decorate reads: it makes the frames once more
-		p.decorate(x, x.StackMemory(), n, true)
+		p.decorate(x, x.StackMemory(), n, true, 0)
 		whole = !p.languages.lacks(n)
 	}
 	if !x.Slept() {

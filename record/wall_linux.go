@@ -275,8 +275,8 @@ func (e *engine) stopped(p *space, th *live.Thread, retaker *live.Retaker, unrea
 		return
 	}
 	walk := func() {
-		n, stop := p.walk(th.Memory())
-		p.decorate(th, th.Memory(), n, stop.Whole())
+		n, stop := p.walk(th, th.Memory())
+		p.decorate(th, th.Memory(), n, stop.Whole(), 0)
 		e.stack = e.stack[:0]
 		p.appendPlaces(n)
 		early := e.markEarly(&p.languages)

@@ -28,6 +28,9 @@ func (w *walk) frames(x *call) []language.Frame {
 	if x.this.known && isPointer(x.this.word) {
 		key.this = h.mapOf(x.this.word)
 	}
+	if !h.isMethodCall(&x.this) && h.isPlain(x.object) {
+		key.object = 0 // all such functions are called the same
+	}
 	h.Err()
 	f, ok := k.frame(&key)
 	if !ok {
@@ -78,7 +81,7 @@ func (w *walk) constructs(r *record) bool {
 	if !ok {
 		return false
 	}
-	mark := w.heap.Uint(fp-8, 8)
+	mark := w.heap.slot(fp - 8)
 	return isSmall(mark) && (int64(mark>>1) == w.kinds.construct || int64(mark>>1) == w.kinds.fastConstruct)
 }
 
@@ -100,7 +103,7 @@ func (w *walk) builtin(r *record, x *call) []language.Frame {
 // bytecode does not need that for something else.
 func (w *walk) interpreterOffset(r *record, bytecode uint64) (offset int, guess bool) {
 	h := w.heap
-	raw := smallOf(h.Uint(r.at(offsetAt), 8))
+	raw := smallOf(h.slot(r.at(offsetAt)))
 	if r.level > 0 {
 		if _, ok := w.recordOf(r.level - 1); ok || r.level > 1 {
 			return raw - int(h.bytecodes) + 1, false
@@ -206,6 +209,6 @@ func (w *walk) entered(r *record) []language.Frame {
 	} else if x.kind = "turbofan"; r.code.kind == h.baseline+1 {
 		x.kind = "maglev"
 	}
-	x.this = value{known: true, word: h.Uint(cfa, 8)}
+	x.this = value{known: true, word: h.slot(cfa)}
 	return w.frames(&x)
 }

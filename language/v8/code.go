@@ -29,40 +29,49 @@ func (h *heap) codeAt(pc uint64) (c code, ok bool) {
 }
 
 func (h *heap) findCode(pc uint64) (c code, ok bool) {
-	for lo := pc &^ (alignment - 1); pc-lo < mostBackward && lo > h.codeHeader && h.spend(8); lo -= alignment {
-		object := lo - h.codeHeader + 1
-		m := h.field(object, 0)
-		if !h.OK() {
+	if lo := h.kept.codeOf(pc); lo != 0 {
+		if c, ok = h.codeFrom(lo); ok && pc >= lo && pc < c.hi {
+			return c, true
+		}
+	}
+	const page = 4 << 10
+	room := &h.room
+	header := pc&^(alignment-1) - h.codeHeader
+	for at := header &^ (page - 1); header < pc && pc-at < mostBackward && at > 0 && h.spend(page/4); at -= page {
+		if !h.Bytes(at, room[:header-at+8]) {
 			h.Err()
 			return c, false // what is before is not mapped
 		}
-		if !isPointer(m) || m&7 != 1 {
-			continue
-		}
-		if t := h.Uint(m-1+h.mapType, 2); h.Err() != nil || uint16(t) != h.types.instructions {
-			continue
-		}
-		c, ok = h.codeOfInstructions(object, lo)
-		if err := h.Err(); ok && err == nil {
-			return c, pc < c.hi
+		for ; header >= at && header < pc; header -= alignment {
+			m := h.Arch.Order.Uint64(room[header-at:])
+			if !isPointer(m) || m&7 != 1 {
+				continue
+			}
+			lo := header + h.codeHeader
+			if c, ok = h.codeFrom(lo); ok {
+				h.kept.keepCode(pc, lo)
+				return c, pc < c.hi
+			}
 		}
 	}
 	return c, false
 }
 
-// codeOfInstructions returns the code whose instructions are in an object, from lo on.
-func (h *heap) codeOfInstructions(object, lo uint64) (c code, ok bool) {
-	c.object, c.lo = object, lo
+// codeFrom returns the code whose instructions begin at an address.
+func (h *heap) codeFrom(lo uint64) (c code, ok bool) {
+	c.object, c.lo = lo-h.codeHeader+1, lo
+	defer h.Err()
+	if m := h.field(c.object, 0); uint16(h.Uint(m-1+h.mapType, 2)) != h.types.instructions || !h.OK() {
+		h.spend(1 << 10)
+		return c, false
+	}
 	if h.codeOf != 0 {
-		c.object = h.field(object, h.codeOf)
+		c.object = h.field(c.object, h.codeOf)
 		if !h.is(c.object, h.types.code) || h.field(c.object, h.codeStart) != lo {
 			return c, false
 		}
 	}
 	size := h.Uint(c.object-1+h.codeSize, 4)
-	if size == 0 || size > mostCode {
-		return c, false
-	}
 	c.kind, c.hi = int(h.Uint(c.object-1+h.codeFlags, 4)&codeKindMask), lo+size
-	return c, true
+	return c, size > 0 && size <= mostCode && h.OK()
 }

@@ -3,7 +3,6 @@ package v8
 import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/language"
-	"github.com/sfwalk/sfwalk/language/internal/structs"
 )
 
 // Decorate implements [language.Runtime].
@@ -35,7 +34,7 @@ const mostFrames = 1 << 17
 
 func (w *walk) free() {
 	if w.heap != nil {
-		w.heap.Free()
+		w.giveHeap(w.stack, w.heap)
 	}
 }
 
@@ -69,10 +68,7 @@ func (r *record) at(offset int) uint64 { return r.fp + uint64(offset) }
 // frame looks at one frame.
 func (w *walk) frame(level int, f *frame.Frame) {
 	if w.heap == nil {
-		w.heap = newHeap(structs.New(w.stack.Arch, w.stack.Memory, &w.pages), w.layout)
-		if w.stack.FramesAlone {
-			w.heap.kept = &w.kept
-		}
+		w.heap = w.takeHeap(w.stack)
 	}
 	h := w.heap
 	h.Err()
@@ -84,7 +80,7 @@ func (w *walk) frame(level int, f *frame.Frame) {
 	var frames []language.Frame
 	switch r.fp, ok = w.recordOf(level); {
 	case ok:
-		if r.mark = h.Uint(r.at(markAt), 8); isSmall(r.mark) {
+		if r.mark = h.slot(r.at(markAt)); isSmall(r.mark) {
 			frames = w.marked(&r)
 		} else {
 			frames = w.javaScript(&r)
@@ -117,7 +113,7 @@ func (w *walk) recordOf(level int) (fp uint64, ok bool) {
 		return 0, false
 	}
 	h := w.heap
-	saved, pc := h.Uint(at.Bits, 8), h.Uint(at.Bits+8, 8)
+	saved, pc := h.slot(at.Bits), h.slot(at.Bits+8)
 	return at.Bits, h.Err() == nil && saved == outer.Bits && pc == caller.PC()
 }
 
@@ -145,14 +141,14 @@ func (w *walk) marked(r *record) []language.Frame {
 		return w.wasm(r)
 	case kind == w.kinds.builtinExit:
 		const newTarget, target = 16, 24
-		if fn := h.Uint(r.at(target), 8); h.isFunction(fn) {
+		if fn := h.slot(r.at(target)); h.isFunction(fn) {
 			f, ok := h.functionOf(h.field(fn, h.functionShared))
 			if !ok {
 				w.said.Early = unread
 				return nil
 			}
-			constructor := h.isFunction(h.Uint(r.at(newTarget), 8))
-			return w.builtin(r, &call{function: f, object: fn, this: value{known: true, word: h.Uint(r.at(h.exitThis), 8)}, constructor: constructor})
+			constructor := h.isFunction(h.slot(r.at(newTarget)))
+			return w.builtin(r, &call{function: f, object: fn, this: value{known: true, word: h.slot(r.at(h.exitThis))}, constructor: constructor})
 		}
 	}
 	if r.level > 0 {
@@ -177,11 +173,11 @@ const unread = "a function of JavaScript cannot be read, and is missing"
 // javaScript looks at a frame that has a function.
 func (w *walk) javaScript(r *record) []language.Frame {
 	h := w.heap
-	x := call{object: h.Uint(r.at(functionAt), 8)}
+	x := call{object: h.slot(r.at(functionAt))}
 	shared := uint64(0)
 	if h.isContext(r.mark) && h.isFunction(x.object) {
 		shared = h.field(x.object, h.functionShared)
-		x.this, x.constructor = value{known: true, word: h.Uint(r.at(thisAt), 8)}, w.constructs(r)
+		x.this, x.constructor = value{known: true, word: h.slot(r.at(thisAt))}, w.constructs(r)
 	}
 	h.Err()
 	bytecode := uint64(0) // that runs, of code that is not optimized
@@ -191,7 +187,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 	case r.code.object != 0 && r.code.kind == h.baseline:
 		bytecode = h.bytecodeIn(h.field(r.code.object, h.codeDeopt))
 	default:
-		bytecode = h.Uint(r.at(bytecodeAt), 8)
+		bytecode = h.slot(r.at(bytecodeAt))
 	}
 	f, ok := h.functionOf(shared)
 	if w.stack.Later && (!ok || !w.runs(r, &f, shared, bytecode)) {

@@ -149,7 +149,7 @@ func (h *heap) value(r *reader, literals, fp uint64, depth int) (v value) {
 	case h.translations.literal:
 		return value{known: true, word: weakly(h.element(literals, s.args[0]))}
 	case h.translations.slot:
-		return value{known: true, word: h.Uint(fp+8-8*uint64(s.args[0]), 8)}
+		return value{known: true, word: h.slot(fp + 8 - 8*uint64(s.args[0]))}
 	case h.translations.captured:
 		for i := 0; i < s.args[0] && !r.failed; i++ {
 			if depth == mostNested {

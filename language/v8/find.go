@@ -36,17 +36,19 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if l == nil {
 		return nil, err
 	}
-	return []language.Runtime{&engine{path: m.Path, layout: l}}, err
+	return []language.Runtime{&engine{path: m.Path, memory: p.Memory, layout: l}}, err
 }
 
 // engine is V8 in a process. Its builtin functions may run in a copy: the module of a frame is
 // known by its path.
 type engine struct {
 	*layout
-	path  string // of the module
-	pages pages.Spare
-	lines lineTables
-	kept  kept
+	path   string        // of the module
+	memory target.Memory // of the process, as it is when it is read
+	pages  pages.Spare
+	lines  lineTables
+	kept   kept
+	moment moment
 }
 
 // constants are numbers that a module with V8 exports.

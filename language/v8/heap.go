@@ -1,12 +1,18 @@
 package v8
 
-import "github.com/sfwalk/sfwalk/language/internal/structs"
+import (
+	"github.com/sfwalk/sfwalk/language/internal/structs"
+	"github.com/sfwalk/sfwalk/target"
+)
 
 // heap reads V8's objects. A value is a small integer, or the address of an object plus one.
 type heap struct {
 	*structs.Reader
 	*layout
-	effort int // what was read, in bytes or in the time of so many
+	effort int           // what was read, in bytes or in the time of so many
+	stack  target.Memory // of the stack; nil if the Reader has it, too
+	word   [8]byte
+	room   [4 << 10]byte
 
 	// What is known of the moment that is read: nothing moves.
 	keys       map[uint64]string // names of properties
@@ -51,13 +57,31 @@ func keep[V any](m map[uint64]V, key uint64, v V) V {
 
 func isSmall(v uint64) bool   { return v&1 == 0 }
 func smallOf(v uint64) int    { return int(int32(v >> 32)) }
-func isPointer(v uint64) bool { return v&3 == 1 }
+func isPointer(v uint64) bool { return v&3 == 1 && v>>48 == 0 }
 
 // weakly returns the pointer that a weak one is.
 func weakly(v uint64) uint64 { return v &^ 2 }
 
 // field reads a value in an object.
-func (h *heap) field(object, offset uint64) uint64 { return h.Uint(object-1+offset, 8) }
+func (h *heap) field(object, offset uint64) uint64 {
+	if !isPointer(object) {
+		h.Fail("there is no object at %#x", object)
+		return 0
+	}
+	return h.Uint(object-1+offset, 8)
+}
+
+// slot reads a value on the stack.
+func (h *heap) slot(at uint64) uint64 {
+	if h.stack == nil {
+		return h.Uint(at, 8)
+	}
+	if n, err := h.stack.ReadMemory(at, h.word[:]); n < len(h.word) {
+		h.Fail("the stack at %#x: %w", at, err)
+		return 0
+	}
+	return h.Arch.Order.Uint64(h.word[:])
+}
 
 // small reads a small integer in an object, -1 if it is none.
 func (h *heap) small(object, offset uint64) int {
@@ -71,7 +95,7 @@ func (h *heap) small(object, offset uint64) int {
 // moved has its new address in that place; the rest of it is still there.
 func (h *heap) mapOf(object uint64) uint64 {
 	m := h.field(object, 0)
-	if m != 0 && isSmall(m) {
+	if m != 0 && isSmall(m) && isPointer(m+1) {
 		m = h.Uint(m, 8)
 	}
 	return m

@@ -13,6 +13,7 @@ type kept struct {
 	functions map[uint64]keptFunction
 	frames    map[frameKey]language.Frame
 	shared    map[uint64]uint64 // SharedFunctionInfos by their bytecode
+	codes     map[uint64]uint64 // where code begins, by an address in it
 }
 
 // sharedSize is how much of a SharedFunctionInfo says what the function is, in bytes.
@@ -86,4 +87,26 @@ func (k *kept) keepShared(bytecode, shared uint64) {
 		k.shared = map[uint64]uint64{}
 	}
 	k.shared[bytecode] = shared
+}
+
+// codeOf returns where the code began that had an address; 0 if that is not known.
+func (k *kept) codeOf(pc uint64) uint64 {
+	if k == nil {
+		return 0
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.codes[pc]
+}
+
+func (k *kept) keepCode(pc, lo uint64) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.codes == nil || len(k.codes) >= mostKeptFrames {
+		k.codes = map[uint64]uint64{}
+	}
+	k.codes[pc] = lo
 }

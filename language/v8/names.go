@@ -23,7 +23,7 @@ func (h *heap) nameOf(f *function, fn uint64, this value, constructor bool) stri
 		return "new " + anonymous
 	case constructor:
 		return "new " + name
-	case !h.isMethodCall(f, &this):
+	case !h.isMethodCall(&this):
 		if name == "" {
 			return anonymous
 		}
@@ -66,6 +66,11 @@ func isIdentifier(name string) bool {
 	return name != ""
 }
 
+// isPlain reports whether a program has given no name to a function object.
+func (h *heap) isPlain(fn uint64) bool {
+	return h.plainNames[h.mapOf(fn)] || h.ownName(fn) == "" && h.plainNames[h.mapOf(fn)]
+}
+
 // ownName returns the name that a program has given to a function object; "" for none.
 func (h *heap) ownName(fn uint64) string {
 	if fn == 0 {
@@ -98,7 +103,7 @@ func (h *heap) debugName(fn uint64, own bool) string {
 }
 
 // isMethodCall reports whether "this" is an object of the program's.
-func (h *heap) isMethodCall(f *function, this *value) bool {
+func (h *heap) isMethodCall(this *value) bool {
 	if this.shape != 0 {
 		return true
 	}

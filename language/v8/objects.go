@@ -34,6 +34,9 @@ const (
 // numbers.
 func (h *heap) properties(object uint64, do func(p property) bool) {
 	m := h.mapOf(object)
+	if !isPointer(m) {
+		return
+	}
 	bits := uint32(h.Uint(m-1+h.mapBits3, 4))
 	if bits&mapIsDictionary != 0 {
 		h.dictionary(h.field(object, h.objectProperties), do)

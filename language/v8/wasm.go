@@ -27,7 +27,7 @@ const (
 func (w *walk) wasm(r *record) []language.Frame {
 	h := w.heap
 	pc := r.frame.AddressInBlock()
-	instance := h.Uint(r.at(functionAt), 8)
+	instance := h.slot(r.at(functionAt))
 	f := language.Frame{Function: "wasm-function", Kind: "wasm", Place: instance}
 	if slot, ok := h.wasmSlot(h.field(instance, h.wasmFields.table), pc, byte(r.mark)); ok {
 		length := h.field(h.field(instance, h.wasmFields.imports), 8)
