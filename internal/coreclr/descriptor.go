@@ -79,6 +79,14 @@ func (t *taker) offset(structure, name string) uint64 {
 	return uint64(f)
 }
 
+// err says what is missing.
+func (t *taker) err() error {
+	if t.missing == "" {
+		return nil
+	}
+	return fmt.Errorf("the run time's description of its structures leaves out %s", t.missing)
+}
+
 // variable returns the address of a variable; 0 if the description does not have it. It stands as
 // [[index], "pointer"], where the index is of the list of pointers.
 func (d *descriptor) variable(m target.Memory, name string) uint64 {

@@ -26,6 +26,8 @@ type Runtime struct {
 	Module *target.Module
 	top    uint64 // the root of the map of code
 	store  uint64 // the address of the variable that leads to the threads; 0 if it is not known
+
+	variables uint64 // the address of a list of addresses of variables
 }
 
 // In reports whether a module is .NET's run time: its library, or a program that has it within. A
@@ -84,6 +86,7 @@ func at(mem target.Memory, m *target.Module, a *arch.Arch) (*Runtime, error) {
 	}
 	r.Layout = *layout
 	for _, s := range im.LookupExported(variables, 1) {
+		r.variables = bias + s.Addr
 		r.top = word(mem, bias+s.Addr) // its first entry, in all of these releases
 		if r.store == 0 {
 			r.store = word(mem, bias+s.Addr+8*storeEntry)

@@ -1,6 +1,7 @@
 package coreclr
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/pdata"
@@ -134,7 +135,74 @@ func FuzzCode(f *testing.F) {
 				d.variable(m, "ThreadStore")
 			}
 			_, _ = ReadTrip(b, pc)
+			r.Threads(m)
+			if x, ok := r.Type(m, pc); ok {
+				r.Fields(m, &x)
+			}
+			r.Arguments(m, pc)
 		})
+	})
+}
+
+// heap is a heap: a list of variables, one of which leads to what the collector tells, and that
+// leads to a segment with objects of one type, and free memory between them.
+func heap() memory {
+	const (
+		variable, told, generations, fields, list, objects, typ, class, free = 0x10, 0x40, 0x200, 0x400, 0x420, 0x800, 0x600, 0x680, 0x700
+		size                                                                 = 0x1000
+	)
+	m := make(memory, size)
+	put := func(at int, v uint64) { order.PutUint64(m[at:], v) }
+	put(0, imageAt+variable)
+	put(variable, imageAt+told)
+	m[told] = leastVersion
+	put(told+8*generationSize, 0x40)
+	put(told+8*generationCount, 5)
+	for i, at := range map[int]int{generationTable: generations, maxGeneration: 0x180, generationFields: fields, currentSegment: 0x190, currentEnd: 0x198, invalidCount: 0x1a0} {
+		put(told+8*i, uint64(imageAt+at))
+	}
+	put(0x180, 2)
+	order.PutUint32(m[fields+4*ofFirstSegment:], 0x10)
+	put(generations+0x10, imageAt+list)
+	put(0x190, imageAt+list)
+	put(0x198, imageAt+objects+0x90)
+	put(list+8*segmentBegin, imageAt+objects)
+	put(list+8*segmentEnd, imageAt+objects+0x20)
+	put(typ, 32<<32)
+	put(typ+24, imageAt) // the module
+	put(typ+40, imageAt+class)
+	put(class+16, imageAt+typ)
+	put(free, leastSize<<32|hasComponents|1)
+	put(objects, imageAt+typ)
+	put(objects+0x20, imageAt+free)
+	put(objects+0x28, 0x18)
+	put(objects+0x50, imageAt+typ)
+	put(objects+0x70, imageAt+typ)
+	return m
+}
+
+func objects(m memory) (list []uint64, err error) {
+	r := Fake(imageAt, imageAt+8)
+	spans, err := r.Spans(m)
+	if err != nil {
+		return nil, err
+	}
+	return list, r.Objects(m, spans, func(table uint64) bool { return true }, func(at, table uint64) { list = append(list, at) })
+}
+
+// TestHeap holds that all objects of the seed are found, so that FuzzHeap begins at what is right.
+func TestHeap(t *testing.T) {
+	got, err := objects(heap())
+	if want := []uint64{imageAt + 0x800, imageAt + 0x850, imageAt + 0x870}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%#x, %v; want %#x", got, err, want)
+	}
+}
+
+// FuzzHeap has a heap of any content.
+func FuzzHeap(f *testing.F) {
+	f.Add([]byte(heap()))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		bounds.Hold(t, 8<<20+100*len(b), func() { _, _ = objects(b) })
 	})
 }
 

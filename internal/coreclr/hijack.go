@@ -86,7 +86,7 @@ const (
 // Hijacked returns the return address of which the run time has taken the place at an address on a
 // stack; 0 if it has not. The thread's record has both, the address of the place last.
 func (r *Runtime) Hijacked(m target.Memory, slot uint64) uint64 {
-	link := word(m, word(m, r.store)+r.first)
+	link := word(m, word(m, r.store)+r.threads.first)
 	for n := 0; n < mostThreads && link > threadBefore; n++ {
 		var record [threadBefore + threadBehind]byte
 		k, _ := m.ReadMemory(link-threadBefore, record[:])

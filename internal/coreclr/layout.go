@@ -1,7 +1,5 @@
 package coreclr
 
-import "fmt"
-
 // Layout says where the run time's structures have what is needed. Offsets are in bytes.
 type Layout struct {
 	release string // by which the layout is known: "8", "9", "10 and later"
@@ -15,9 +13,10 @@ type Layout struct {
 	image    uint64 // from PEAssembly to PEImage
 	layout   uint64 // from PEImage to PEImageLayout
 
-	desc   methodLayout
-	first  uint64 // from ThreadStore to the first thread's link
-	places placesLayout
+	desc    methodLayout
+	types   typeLayout
+	threads threadLayout
+	places  placesLayout
 	// replacedSize is the size of a PatchpointInfo without variables: what the code of a method
 	// needs that is replaced while it runs.
 	replacedSize uint32
@@ -67,12 +66,13 @@ var common = Layout{
 	heap:    heapLayout{start: 16, end: 24, base: 32, nibbles: 40},
 	header:  headerLayout{debug: 0, clauses: 8, method: 24, count: 32, functions: 36},
 	ready:   readyLayout{header: 16, composite: 40, count: 88, functions: 80, methods: 448},
-	image:   8, first: 160,
-	layout: 120, replacedSize: 32,
+	image:   8,
+	layout:  120, replacedSize: 32,
 	desc: methodLayout{
 		remainder: 0, index: 2, flags: 6, chunk: 24, table: 0, tokens: 18,
 		flags2: 8, module: 24, virtuals: 12, size: 64, name: 32,
 	},
+	types: typeLayout{flags: 0, base: 4, row: 8, parent: 16, class: 40, instance: 48, table: 16, fields: 24},
 }
 
 // eight and nine are the layouts of .NET 8 and 9.
@@ -80,6 +80,8 @@ func eight() *Layout {
 	l := common
 	l.release, l.toReady, l.assembly = "8", 1152, 272
 	l.desc.overrides, l.desc.name = true, 24
+	l.types.row, l.types.shortRow = 10, true
+	l.threads = threadLayout{first: 160, link: 224, id: 24, system: 416, object: 424, thrown: 456, allocate: 80}
 	return &l
 }
 
@@ -93,13 +95,18 @@ func nine() *Layout {
 // release.
 func described(d *descriptor) (*Layout, error) {
 	t := taker{descriptor: d}
-	first := t.offset("ThreadStore", "FirstThreadLink")
+	threads := threadLayout{
+		first: t.offset("ThreadStore", "FirstThreadLink"), link: t.offset("Thread", "LinkNext"), state: t.offset("Thread", "State"),
+		id: t.offset("Thread", "Id"), system: t.offset("Thread", "OSId"), object: t.offset("Thread", "GCHandle"), thrown: t.offset("Thread", "LastThrownObject"),
+		apart: true, locals: t.offset("Thread", "RuntimeThreadLocals"),
+		allocate: t.offset("RuntimeThreadLocals", "AllocContext") + uint64(d.Types["EEAllocContext"]["GCAllocationContext"]) + t.offset("GCAllocContext", "Pointer"),
+	}
 	if _, ok := d.Types["RangeSection"]; !ok {
 		l := nine()
-		l.first = first
-		return l, nil
+		l.threads = threads
+		return l, t.err()
 	}
-	l := &Layout{first: first, release: "10 and later", places: packed, replacedSize: 40}
+	l := &Layout{threads: threads, release: "10 and later", places: packed, replacedSize: 40}
 	l.section = sectionLayout{
 		next: t.offset("RangeSectionFragment", "Next"), begin: t.offset("RangeSectionFragment", "RangeBegin"),
 		end: t.offset("RangeSectionFragment", "RangeEndOpen"), section: t.offset("RangeSectionFragment", "RangeSection"),
@@ -136,8 +143,10 @@ func described(d *descriptor) (*Layout, error) {
 		flags2: t.offset("MethodTable", "MTFlags2"), module: t.offset("MethodTable", "Module"),
 		virtuals: t.offset("MethodTable", "NumVirtuals"), size: t.offset("MethodTable", "!"), name: t.offset("DynamicMethodDesc", "MethodName"),
 	}
-	if t.missing != "" {
-		return nil, fmt.Errorf("the run time's description of its structures leaves out %s", t.missing)
+	l.types = typeLayout{
+		flags: t.offset("MethodTable", "MTFlags"), base: t.offset("MethodTable", "BaseSize"), row: t.offset("MethodTable", "MTFlags2"),
+		parent: t.offset("MethodTable", "ParentMethodTable"), class: t.offset("MethodTable", "EEClassOrCanonMT"),
+		instance: t.offset("MethodTable", "PerInstInfo"), table: t.offset("EEClass", "MethodTable"), fields: t.offset("EEClass", "FieldDescList"),
 	}
-	return l, nil
+	return l, t.err()
 }

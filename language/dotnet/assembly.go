@@ -20,6 +20,7 @@ const (
 type assembly struct {
 	names *ecma335.Metadata // nil if it cannot be read
 	lines *ecma335.Metadata // nil if it has none
+	code  *ecma335.Assembly // nil if it cannot be read
 	guess bool              // its file was read, which may be another by now
 }
 
@@ -63,6 +64,7 @@ func (x *runtime) assembly(mem target.Memory, module uint64) *assembly {
 		}
 	}
 	if err == nil {
+		a.code = pe
 		if a.names, err = pe.Metadata(); err == nil {
 			a.lines = x.linesOf(pe, in.Path)
 		}

@@ -60,14 +60,14 @@ func (d *machine) start(t testing.TB, name string, args ...string) *gdbtest.Proc
 	return gdbtest.StartRunning(t, path, append(own, args...)...)
 }
 
-// dies starts testdata/stops.cs in a folder. The program dies when it has begun to work, and leaves
-// a core file there, with what the filter of core files has.
-func (d *machine) dies(t testing.TB, dir, filter, slots string) *gdbtest.Process {
+// dies starts testdata's assembly of that name in a folder. The program dies when it has begun to
+// work, and leaves a core file there, with what the filter of core files has.
+func (d *machine) dies(t testing.TB, dir, filter, name string, args ...string) *gdbtest.Process {
 	t.Helper()
 	const script = `cd "$1"; echo "$2" >/proc/self/coredump_filter; ulimit -c unlimited; shift 2; exec "$@"`
-	path, own := d.runs(t, "stops.dll")
-	args := append([]string{"-c", script, "sh", dir, filter, path}, own...)
-	return gdbtest.StartRunning(t, "/bin/sh", append(args, slots, "3", "die")...)
+	path, own := d.runs(t, name)
+	all := append([]string{"-c", script, "sh", dir, filter, path}, own...)
+	return gdbtest.StartRunning(t, "/bin/sh", append(all, append(args, "die")...)...)
 }
 
 // runs returns the command that runs testdata's assembly of that name.

@@ -27,7 +27,7 @@ var order = binary.LittleEndian
 // its reader is.
 type Metadata struct {
 	r                  io.ReaderAt
-	text, blob         stream
+	text, blob, guid   stream
 	wideText, wideBlob bool
 	wideGUID           bool
 	rows               [tables]uint32 // of this metadata
@@ -77,6 +77,8 @@ func Open(r io.ReaderAt, at int64) (*Metadata, error) {
 			m.text = s
 		case "#Blob":
 			m.blob = s
+		case "#GUID":
+			m.guid = s
 		case "#Pdb":
 			m.readPDB(s)
 		}

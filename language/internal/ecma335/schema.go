@@ -4,6 +4,7 @@ package ecma335
 const (
 	typeRefs      = 0x01
 	typeDefs      = 0x02
+	fields        = 0x04
 	methods       = 0x06
 	memberRefs    = 0x0a
 	attributes    = 0x0c
@@ -12,6 +13,7 @@ const (
 	documents     = 0x30
 	methodLines   = 0x31
 	stateMachines = 0x36
+	customDebug   = 0x37
 	tables        = 0x38
 )
 
