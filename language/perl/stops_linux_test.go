@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,9 +78,14 @@ func TestStops(t *testing.T) {
 				return languagetest.StartTold(t, interpreter, busy, oracleOf(t, interpreter), t.TempDir())
 			}
 			p, seen, native, places, deaths, between := start(), 0, 0, 0, 0, 0
+			peer := languagetest.NewPeer(t)
 			for range stops {
 				var d *languagetest.Thread
-				want := p.AtRandom(t, func() { d = languagetest.Attach(t, p.PID, perl.Decorator{}, nil)[p.PID] })
+				var theirs []languagetest.Call
+				want := p.AtRandom(t, func() {
+					d = languagetest.Attach(t, p.PID, perl.Decorator{}, nil)[p.PID]
+					theirs = peer.Calls(t, p.PID, p.PID)
+				})
 				if want == "" { // a context was just being made, and led the handler nowhere
 					if p, deaths = start(), deaths+1; deaths > 1+stops/100 {
 						t.Fatalf("perl has died %d times", deaths)
@@ -97,6 +103,7 @@ func TestStops(t *testing.T) {
 				if w := d.Warnings(); len(w) > 0 {
 					t.Errorf("%q", w)
 				}
+				peer.Compare(calls(want), calls(got), theirs)
 				places += checkPlaces(t, d)
 				if t.Failed() {
 					break
@@ -109,6 +116,24 @@ func TestStops(t *testing.T) {
 			}
 		})
 	}
+}
+
+// calls reads frames as the oracle writes them. Other tools have no frames of evals and of files
+// that are being loaded: then what these run stands in the sub around them.
+func calls(text string) (list []languagetest.Call) {
+	var at languagetest.Call
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if at.File == "" {
+			n, _ := strconv.Atoi(f[2])
+			at = languagetest.Call{File: f[1], Line: n}
+		}
+		if word, _, _ := strings.Cut(f[0], " "); word != "eval" && word != "require" {
+			at.Function = f[0]
+			list, at = append(list, at), languagetest.Call{}
+		}
+	}
+	return list
 }
 
 // within are functions of C that call subs, and who can have called them in busy.pl: what stands

@@ -39,6 +39,7 @@ func TestStops(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := begin(t, t.TempDir(), extension, settings...)
 			var seen tally
+			peer := languagetest.NewPeer(t)
 			for range stops {
 				p.run(t, rand.N(100))
 				text, ok := p.ask(t)
@@ -53,6 +54,7 @@ func TestStops(t *testing.T) {
 				thread := languagetest.Attach(t, p.PID, php.Decorator{}, nil)[p.PID]
 				seen.compare(t, thread, parseOracle(t, text))
 				seen.exception(t, thread, text)
+				peer.Compare(calls(parseOracle(t, text), compiles(t, settings)), languagetest.Calls(thread.Frames()), peer.Calls(t, p.PID, p.PID))
 				if t.Failed() {
 					for _, f := range thread.Stack.Frames {
 						start, _ := f.Function()
@@ -245,6 +247,22 @@ func parseOracle(t *testing.T, text string) (frames []expected) {
 		frames = append(frames, at)
 	}
 	return frames
+}
+
+// calls returns what PHP says in the form in which tools are compared. In compiled code neither the
+// register nor memory has the innermost line for certain.
+func calls(frames []expected, compiled bool) (list []languagetest.Call) {
+	for _, f := range frames {
+		c := languagetest.Call{Function: f.function, File: f.file}
+		if len(f.lines) > 0 {
+			c.Line = f.lines[0]
+			if compiled {
+				c.Or = f.lines[len(f.lines)-1]
+			}
+		}
+		list = append(list, c)
+	}
+	return list
 }
 
 // tally counts what was compared.

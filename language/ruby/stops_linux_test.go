@@ -149,6 +149,20 @@ func (s shared) announced() []string { return strings.Split(s.text(atAnnounced, 
 // hasClasses reports whether a trace is of 3.4 or later.
 func hasClasses(trace []string) bool { return !strings.Contains(trace[0], "`") }
 
+// traced matches a line of a trace of Ruby's.
+var traced = regexp.MustCompile("^(.*):(\\d+):in ['`](.*)'$")
+
+// calls reads a trace of Ruby's.
+func calls(trace []string) (list []languagetest.Call) {
+	for _, text := range trace {
+		if m := traced.FindStringSubmatch(text); m != nil {
+			line, _ := strconv.Atoi(m[2])
+			list = append(list, languagetest.Call{Function: m[3], File: m[1], Line: line})
+		}
+	}
+	return list
+}
+
 // stopAnnounced stops a process where it has just announced a trace. It returns the number of that.
 func stopAnnounced(t *testing.T, p *gdbtest.Process, s shared) (number int) {
 	t.Helper()
@@ -171,6 +185,7 @@ func TestAnnounced(t *testing.T) {
 	for _, interpreter := range rubies(t) {
 		t.Run(filepath.Base(interpreter), func(t *testing.T) {
 			p, s := startBusy(t, moment(t, interpreter), interpreter)
+			peer := languagetest.NewPeer(t)
 			looks, frames := 40, 0
 			if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
 				looks = max(looks, n)
@@ -188,6 +203,7 @@ func TestAnnounced(t *testing.T) {
 					t.Errorf("got:\n%s\nRuby says:\n%s\n%q", strings.Join(got, "\n"), strings.Join(want, "\n"), d.Warnings())
 				}
 				frames += len(got)
+				peer.Compare(calls(want), calls(got), peer.Calls(t, p.PID, s.get(atAnnouncer)))
 				checkPlaces(t, d)
 				if w := d.Warnings(); len(w) > 0 {
 					t.Errorf("%q", w)
