@@ -35,6 +35,7 @@ func TestStops(t *testing.T) {
 			}
 			p := d.start(t, "stops.dll", name, "3")
 			seen, frames := 0, 0
+			peer := languagetest.NewPeer(t)
 			for seen < stops && !t.Failed() {
 				for range rand.N(100) {
 					p.States(t) // it runs meanwhile
@@ -43,6 +44,7 @@ func TestStops(t *testing.T) {
 				got := languagetest.Attach(t, p.PID, dotnet.Decorator{}, nil)
 				for tid, want := range said(t, name) {
 					if th := got[tid]; th != nil {
+						peer.Compare(methods(want), methods(names(languagetest.Calls(th.Frames()))), methods(names(peer.Calls(t, p.PID, tid))))
 						compare(t, th, want)
 						seen, frames = seen+1, frames+len(want)
 					}
@@ -98,6 +100,23 @@ func parse(text string) (list []string) {
 		list = append(list, frame)
 	}
 	return list
+}
+
+// names returns the functions of calls.
+func names(calls []languagetest.Call) (list []string) {
+	for _, c := range calls {
+		list = append(list, c.Function)
+	}
+	return list
+}
+
+// methods returns frames in the form in which tools are compared: others have no files.
+func methods(list []string) (all []languagetest.Call) {
+	for _, f := range list {
+		name, _, _ := strings.Cut(f, " ")
+		all = append(all, languagetest.Call{Function: name, File: "."})
+	}
+	return all
 }
 
 // compare compares the frames of a thread with what .NET says. It returns for how many of them .NET

@@ -118,6 +118,7 @@ func TestStops(t *testing.T) {
 				}
 				p := gdbtest.StartRunning(t, node, append(flags, script, file, "15", "30")...)
 				compared, frames, wrong, warned := 0, 0, 0, 0
+				peer := languagetest.NewPeer(t)
 				for n := 0; compared < stops && n < 20*stops; n++ {
 					for range 1 + n%50 {
 						p.States(t) // it runs meanwhile
@@ -139,6 +140,7 @@ func TestStops(t *testing.T) {
 							}
 						}
 						warned += len(d.Warnings())
+						peer.Compare(calledIn(want), calledIn(got), peer.Calls(t, p.PID, p.PID))
 					}
 					if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
 						t.Fatal(err)
@@ -151,6 +153,14 @@ func TestStops(t *testing.T) {
 			})
 		}
 	}
+}
+
+// calledIn returns frames in the form in which tools are compared.
+func calledIn(list []frame) (all []languagetest.Call) {
+	for _, f := range list {
+		all = append(all, languagetest.Call{Function: f.function, File: f.file, Line: f.line})
+	}
+	return all
 }
 
 // ends reports whether the outer frames are these, and the ones within them may be.

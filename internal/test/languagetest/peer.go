@@ -67,7 +67,7 @@ func NewPeer(t testing.TB) *Peer {
 
 // named matches a frame that the tool has a function's name for: it has such names of languages
 // alone.
-var named = regexp.MustCompile(`^(.*)\+\d+ in (.*):(-?\d+)(?::\d+)?$`)
+var named = regexp.MustCompile(`^(.*)\+\d+ in (.*?):(-?\d+)(?::\d+)?$`)
 
 // Calls returns what the tool tells of a stopped process's thread, the innermost call first.
 func (p *Peer) Calls(t testing.TB, pid, tid int) (list []Call) {
