@@ -30,6 +30,10 @@ type LanguageRules struct {
 	Zend *ZendVM
 	// Erlang is what the code of Erlang's compiler keeps in registers; nil if that is not known.
 	Erlang *ErlangCode
+	// Makes returns the offsets of the instructions of code, which begins at address start, that
+	// make an address: a function that no symbol names is found by a text of its own. It is nil if
+	// such instructions are not known.
+	Makes func(code []byte, start, address uint64) []int
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).

@@ -181,6 +181,7 @@ var Arch = &arch.Arch{
 		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX, Sender: R13, Thread: R15, SenderSlot: -1, WrapperSlot: -6, Between: 3},
 		Zend:            &arch.ZendVM{Call: R14, Instruction: R15, ThreadKey: zendThreadKey},
 		JavaColours:     true,
+		Makes:           makes,
 		CoreCLR:         true,
 		V8:              true,
 		RubyThreads:     true,

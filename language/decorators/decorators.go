@@ -4,6 +4,7 @@ package decorators
 import (
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/async/rust"
+	"github.com/sfwalk/sfwalk/language/bash"
 	"github.com/sfwalk/sfwalk/language/beam"
 	"github.com/sfwalk/sfwalk/language/dotnet"
 	"github.com/sfwalk/sfwalk/language/java"
@@ -17,5 +18,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, lua.Decorator{}, dotnet.Decorator{}, beam.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, lua.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}}
 }

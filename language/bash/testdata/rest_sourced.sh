@@ -1,0 +1,4 @@
+# Is sourced by rest.sh.
+true
+eval 'true
+inner'
