@@ -15,6 +15,7 @@
 //	language/async/rust  tasks of Rust, as tokio runs them
 //	language/dotnet  .NET's, as CoreCLR runs it
 //	language/java    Java's, as HotSpot runs it
+//	language/bash    the ones of scripts that bash runs
 //	language/lua     Lua's, with its coroutines
 //	language/perl    Perl's, with the run loops of its subs
 //	language/php     PHP's, as the Zend engine runs it
