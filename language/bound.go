@@ -45,7 +45,7 @@ func boundLocks(list []Lock) []Lock {
 // bound cuts the texts of a frame that are too long.
 func (f *Frame) bound() {
 	f.Function, f.File, f.Kind = cut(f.Function, mostText), cut(f.File, mostText), cut(f.Kind, mostText)
-	f.Line = max(f.Line, 0)
+	f.Line, f.Column = max(f.Line, 0), max(f.Column, 0)
 	f.Args, f.Locals = boundVariables(f.Args), boundVariables(f.Locals)
 }
 

@@ -130,6 +130,9 @@ type Frame struct {
 	Function string `json:"function,omitempty"`
 	File     string `json:"file,omitempty"` // of the source; "" if that is not known
 	Line     int    `json:"line,omitempty"` // from 1 on; 0 if that is not known
+	// Column is from 1 on, and counts as the language's own traces do; 0 if it is not known, or
+	// they have none.
+	Column int `json:"column,omitempty"`
 	// Kind says how the frame runs where that is of use: "interpreted", "compiled", "inlined",
 	// "native", "generator"; "" for the usual way.
 	Kind string `json:"kind,omitempty"`

@@ -64,6 +64,9 @@ func (w *walk) read(x *call) language.Frame {
 		x.guess = h.Err() != nil || end.line != p.line
 	}
 	f := language.Frame{File: p.file, Line: p.line, Kind: x.kind, Guess: x.guess, Place: x.script}
+	if known && p.line > 0 {
+		f.Column = p.column
+	}
 	this := x.this
 	if w.stack.Later && !x.constructor && h.methodFound(&x.function, x.object, this.word) == "" {
 		this = value{} // the object may be another one by now

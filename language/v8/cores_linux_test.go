@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +61,7 @@ func TestCores(t *testing.T) {
 				}
 				defer tg.Close()
 				got, _ := shown(languagetest.All(t, tg, v8.Decorator{}, nil)[p.PID])
-				if !slices.Equal(got, want) {
+				if !same(got, want) {
 					t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
 				}
 			})

@@ -56,6 +56,11 @@ var made = func() (list []func() *release) {
 	return list
 }()
 
+// from reports whether it is the table of a release, or of a later one.
+func (t *table) from(major, minor int) bool {
+	return t.major > major || t.major == major && t.minor >= minor
+}
+
 // release returns the table of a release. Its offsets are as V8's headers have them (code.h,
 // code.tq, script.tq, safepoint-table.h), and all builds for 64-bit processors without compressed
 // pointers. The tests compare them with running processes.
@@ -73,18 +78,27 @@ func (t *table) release() *release {
 	r.codeStart, r.codeHeader, r.codeOf = 40, 16, 8
 	r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 16, 24, 48, 56
 	r.wasmFields = wasmLayout{table: 120, imports: 24, slotSize: 5}
-	if r.exitThis = 48; t.major >= 14 {
+	r.exitThis = 48
+	if t.from(14, 6) {
 		r.exitThis = 40
 	}
 	switch {
-	case t.major < 11: // the instructions are in the Code
+	case !t.from(11, 0): // the instructions are in the Code
 		r.scriptURLAt = 104
 		r.codeStart, r.codeHeader, r.codeOf, r.codeSize = 0, 128, 0, 40
-	case t.major == 12:
+		if t.from(10, 8) {
+			r.wasmFields.table = 128
+		}
+	case !t.from(11, 8):
+	case !t.from(12, 0):
+		r.codeHeader, r.codeDeopt, r.codePositions, r.codeStart, r.codeFlags, r.codeSize = 32, 8, 16, 32, 40, 44
+	case !t.from(13, 0):
 		r.positions = 24
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeSize = 32, 8, 16, 52
-		r.wasmFields = wasmLayout{table: 72, imports: 8, slotSize: 5}
-	case t.major > 12:
+		if r.wasmFields = (wasmLayout{table: 72, imports: 8, slotSize: 5}); t.from(12, 9) {
+			r.wasmFields, r.deoptData.wrapped = wasmLayout{table: 56, imports: 16, slotSize: 5}, true
+		}
+	default:
 		r.positions = 24
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 32, 8, 16, 52, 56
 		r.wasmFields = wasmLayout{table: 56, imports: 16, slotSize: 8}

@@ -125,6 +125,7 @@ type Frame struct {
 	// Of a language:
 	Language    string       `json:"language,omitempty"`     // of a frame of type "language"
 	Holds       []waits.Lock `json:"holds,omitempty"`        // that the frame has
+	Column      int          `json:"column,omitempty"`       // in the line, where the language's own traces tell it
 	Kind        string       `json:"kind,omitempty"`         // how it runs, where that is of use
 	Place       *address.Hex `json:"place,omitempty"`        // with --explain: the record or code by which the frame was found
 	Hidden      bool         `json:"hidden,omitempty"`       // a physical frame is the run time's own
@@ -187,6 +188,7 @@ type TreeEntry struct {
 	BuildID  string `json:"build_id"`
 	File     string `json:"file"`
 	Line     int    `json:"line"`
+	Column   int    `json:"column,omitempty"`
 	Type     string `json:"type"`
 	Language string `json:"language,omitempty"`
 }

@@ -255,7 +255,7 @@ func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place
 		p := &frames[i]
 		x := Frame{
 			Level: last.Level, Type: Language, PC: last.PC, CFA: last.CFA,
-			Function: p.Function, File: p.File, Line: p.Line,
+			Function: p.Function, File: p.File, Line: p.Line, Column: p.Column,
 			Language: p.Language, Kind: p.Kind, Guess: p.Guess, MovedOn: p.MovedOn || f.MovedOn(),
 			Holds: waits.Locks(p.Holds),
 		}

@@ -36,6 +36,7 @@ type TaskFrame struct {
 	Function string `json:"function"`
 	File     string `json:"file"`
 	Line     int    `json:"line"`
+	Column   int    `json:"column,omitempty"`
 	Kind     string `json:"kind,omitempty"`
 }
 
@@ -96,7 +97,7 @@ func taskFrames(list []language.Frame) []TaskFrame {
 	frames := make([]TaskFrame, len(list))
 	for level := range list {
 		f := &list[level]
-		frames[level] = TaskFrame{level, f.Function, f.File, f.Line, f.Kind}
+		frames[level] = TaskFrame{level, f.Function, f.File, f.Line, f.Column, f.Kind}
 	}
 	return frames
 }

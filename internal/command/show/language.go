@@ -29,6 +29,10 @@ func (p *textPrinter) languageFrame(f *report.Frame) {
 		if f.Line > 0 {
 			p.Byte(':')
 			p.Number(uint64(f.Line))
+			if f.Column > 0 {
+				p.Byte(':')
+				p.Number(uint64(f.Column))
+			}
 		}
 		p.plain()
 	}

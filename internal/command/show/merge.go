@@ -55,7 +55,7 @@ type numberedPlace struct {
 	kind, function, module, file string
 	language, how                string // of a frame of a language
 	offset, inFile               uint64
-	line, signal                 int
+	line, column, signal         int
 	args                         symbol.Args
 	guess, movedOn               bool
 	number                       int
@@ -81,7 +81,7 @@ func (k *placeKeys) of(f *report.Frame, n int) int {
 		signal = f.Signal.Number
 	}
 	now := numberedPlace{
-		f.Type, f.Function, f.Module, f.File, f.Language, f.Kind, f.Offset, f.InFile, f.Line, signal, f.Params, f.Guess, f.MovedOn, last.number,
+		f.Type, f.Function, f.Module, f.File, f.Language, f.Kind, f.Offset, f.InFile, f.Line, f.Column, signal, f.Params, f.Guess, f.MovedOn, last.number,
 	}
 	if last.number < 0 || now != *last {
 		now.number = k.printed(f)

@@ -72,7 +72,7 @@ func (t *stackTree) entries() []report.TreeEntry {
 		f := n.Frame
 		list = append(list, report.TreeEntry{
 			Depth: n.Depth, Count: n.Value, Self: n.Self, Function: f.Function, NameFrom: f.NameFrom, Offset: f.Offset,
-			Module: f.Module, BuildID: f.BuildID, File: f.File, Line: f.Line, Type: f.Type, Language: f.Language,
+			Module: f.Module, BuildID: f.BuildID, File: f.File, Line: f.Line, Column: f.Column, Type: f.Type, Language: f.Language,
 		})
 	})
 	return list

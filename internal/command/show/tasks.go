@@ -190,7 +190,7 @@ func (t *taskTree) stack(frames []report.TaskFrame) int {
 	var b strings.Builder
 	for i := range frames {
 		f := &frames[i]
-		fmt.Fprintf(&b, "\n%s\x00%s\x00%d", f.Function, f.File, f.Line)
+		fmt.Fprintf(&b, "\n%s\x00%s\x00%d:%d", f.Function, f.File, f.Line, f.Column)
 	}
 	n := t.stacks[b.String()]
 	if n == 0 {
@@ -246,7 +246,7 @@ func (p *textPrinter) taskFrames(t *report.Task, indent string) {
 		f := &t.Frames[i]
 		p.Own(indent)
 		p.level(f.Level)
-		p.languageFrame(&report.Frame{Function: f.Function, File: f.File, Line: f.Line, Language: t.Language})
+		p.languageFrame(&report.Frame{Function: f.Function, File: f.File, Line: f.Line, Column: f.Column, Language: t.Language})
 		p.Byte('\n')
 	}
 	if len(t.Frames) == 0 && t.TID != 0 && t.Error == "" {
