@@ -34,6 +34,8 @@ type LanguageRules struct {
 	// make an address: a function that no symbol names is found by a text of its own. It is nil if
 	// such instructions are not known.
 	Makes func(code []byte, start, address uint64) []int
+	// ErlangVM is what Erlang's interpreter keeps in registers; nil if that is not known.
+	ErlangVM *ErlangVM
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -106,6 +108,12 @@ type ZendVM struct {
 	// begins at address start, loads a key of pthread_getspecific. It is nil if the code is not
 	// known.
 	ThreadKey func(code []byte, start uint64) (variable uint64, ok bool)
+}
+
+// ErlangVM has the registers of Erlang's interpreter, as gcc builds it (REG_I, REG_stop).
+type ErlangVM struct {
+	Instruction trad.Reg // the instruction that runs
+	Stack       trad.Reg // the stack of the process
 }
 
 // ErlangCode has the registers of the code that Erlang's run time system compiles, as its sources

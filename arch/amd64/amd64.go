@@ -178,6 +178,7 @@ var Arch = &arch.Arch{
 		Handlers:        arch.Handlers{Data: []trad.Reg{RAX, RDX}, Registers: 18},
 		ThreadPointer:   []trad.Reg{FSBase},
 		Erlang:          &arch.ErlangCode{Registers: RBX, Process: R13, Saved: RBP, ToC: erlangToC},
+		ErlangVM:        &arch.ErlangVM{Instruction: RBX, Stack: R13},
 		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX, Sender: R13, Thread: R15, SenderSlot: -1, WrapperSlot: -6, Between: 3},
 		Zend:            &arch.ZendVM{Call: R14, Instruction: R15, ThreadKey: zendThreadKey},
 		JavaColours:     true,

@@ -46,6 +46,18 @@ func (c *Code) Fragment(pc uint64) (f Fragment, ok bool) {
 	return list[i], true
 }
 
+// Shared reports whether a return address is the beginning of shared code, and not in a function of
+// Erlang, and how many words of the frame behind it are to be skipped.
+func (c *Code) Shared(to uint64) (words uint64, ok bool) {
+	if words, ok = c.m.traces[to]; ok {
+		return words, true
+	}
+	if f, ok := c.Fragment(to); ok && f.Lo == to {
+		return c.m.TraceWords(f.Name), true
+	}
+	return 0, false
+}
+
 // readFragments reads what the run time system has registered for debuggers, by GDB's interface for
 // compilers at run time. An object has its kind, 1 for code, and from offset 8 on: the address of
 // the code, the number of its parts, its size, and its name with a length of 16 bits, which a zero

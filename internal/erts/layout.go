@@ -35,7 +35,7 @@ func (l *Layout) Of(name string) uint64 {
 	return v
 }
 
-// layouts returns the layouts of a flavour, "jit" or "emu", by their releases.
+// layouts returns the layouts of a flavour, "jit" or "emu". A release may have two.
 var layouts = map[string]func() []*Layout{
 	"jit": sync.OnceValue(func() []*Layout { return readLayouts("jit") }),
 	"emu": sync.OnceValue(func() []*Layout { return readLayouts("emu") }),
@@ -44,11 +44,11 @@ var layouts = map[string]func() []*Layout{
 func readLayouts(flavour string) (list []*Layout) {
 	entries, _ := layoutFiles.ReadDir("layouts")
 	for _, e := range entries {
-		release, ok := strings.CutSuffix(e.Name(), "-"+flavour+".txt")
-		if !ok {
+		parts := strings.Split(strings.TrimSuffix(e.Name(), ".txt"), "-")
+		if parts[1] != flavour {
 			continue
 		}
-		n, err := strconv.Atoi(release)
+		n, err := strconv.Atoi(parts[0])
 		text, err2 := layoutFiles.ReadFile("layouts/" + e.Name())
 		if err != nil || err2 != nil {
 			panic(e.Name())
@@ -69,8 +69,8 @@ func readLayouts(flavour string) (list []*Layout) {
 // nearest returns the layouts to be tried for a release: its own alone, else the others, the
 // nearest first.
 func nearest(list []*Layout, release int) []*Layout {
-	if i := slices.IndexFunc(list, func(l *Layout) bool { return l.Release == release }); i >= 0 {
-		return list[i : i+1]
+	if own := slices.DeleteFunc(slices.Clone(list), func(l *Layout) bool { return l.Release != release }); len(own) > 0 {
+		return own
 	}
 	distance := func(l *Layout) int { return max(l.Release-release, release-l.Release) }
 	list = slices.Clone(list)

@@ -34,6 +34,7 @@ type Machine struct {
 	ranges  uint64 // the address of the tables of modules
 	modules codes
 	shared  fragments
+	traces  map[uint64]uint64 // the words of frames that trace, by where they return to
 }
 
 // The errors of [Of].
@@ -147,13 +148,16 @@ func open(module *target.Module, a *arch.Arch, r Reader) (*Machine, error) {
 	var wrong error
 	for _, l := range nearest(layouts[flavour](), m.Otp) {
 		m.Layout = l
-		if !exported {
+		if wrong = nil; !exported {
 			wrong = m.hidden(r)
 		}
 		if wrong == nil {
 			wrong = m.check(r)
 		}
 		if wrong == nil {
+			if !m.JIT {
+				m.readTraces(r)
+			}
 			return m, nil
 		}
 	}
@@ -205,15 +209,29 @@ func (m *Machine) Bounds(name string) (lo, hi uint64) {
 // TraceWords returns how many words a frame that traces a function has behind its return address
 // that look like return addresses, or not: they are skipped. name is the [Fragment]'s.
 func (m *Machine) TraceWords(name string) uint64 {
-	switch name {
-	case "return_trace", "exception_trace":
-		return m.Of("traced.return")
-	case "return_time_trace", "call_trace_return":
-		return m.Of("traced.time")
-	case "return_to_trace":
-		return m.Of("traced.return_to")
+	if size, ok := traced[name]; ok {
+		return m.Of(size)
 	}
 	return 0
+}
+
+// traced are the sizes of frames that trace functions, by the names of what they return to.
+var traced = map[string]string{
+	"return_trace": "traced.return", "exception_trace": "traced.return",
+	"return_time_trace": "traced.time", "call_trace_return": "traced.time", // up to OTP 26, and from 27 on
+	"return_to_trace": "traced.return_to",
+}
+
+// readTraces reads where such frames return to in interpreted code.
+func (m *Machine) readTraces(r Reader) {
+	m.traces = map[uint64]uint64{}
+	for name := range traced {
+		if at := m.Symbol("beam_" + name); at != 0 {
+			m.traces[r.Pointer(at)] = m.TraceWords(name)
+		}
+	}
+	r.Err()
+	delete(m.traces, 0)
 }
 
 // Known returns a machine of a release whose variables are known: nothing is read. The table of

@@ -1,8 +1,6 @@
 package beam
 
 import (
-	"fmt"
-
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/threadlocal"
 	"github.com/sfwalk/sfwalk/language"
@@ -19,6 +17,7 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	scheduler := uint64(0)
 	if !s.Later {
 		if scheduler = r.scheduler(s); scheduler != 0 {
+			r.interpreted(s, scheduler, &d)
 			r.beside(s, scheduler, &d)
 			if !s.FramesAlone {
 				d.Thread.State = r.runs(scheduler)
@@ -106,6 +105,14 @@ func (r *reader) runs(scheduler uint64) string {
 	return ""
 }
 
+// early says of which process the frames end early; "" if they do not.
+func (r *reader) early(p uint64, why string) string {
+	if why == "" {
+		return ""
+	}
+	return "process " + r.called(p) + ": " + why
+}
+
 // beside adds the frames of a process whose stack the run time system's own frames do not lead to:
 // a dirty scheduler runs it in C. They stand at the loop of the scheduler.
 func (r *reader) beside(s *language.Stack, scheduler uint64, d *language.Decoration) {
@@ -123,9 +130,7 @@ func (r *reader) beside(s *language.Stack, scheduler uint64, d *language.Decorat
 		}
 		list, early := r.parked(p)
 		frames := r.frames(list)
-		if early != "" {
-			d.Early = fmt.Sprintf("process %s: %s", r.called(p), early)
-		}
+		d.Early = r.early(p, early)
 		if len(frames) > 0 {
 			cfa, _ := f.CFA()
 			d.Groups = append(d.Groups, language.Group{Anchor: language.Anchor{Level: level, PC: f.PC(), CFA: cfa}, Frames: frames})

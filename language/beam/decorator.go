@@ -40,8 +40,8 @@ type runtime struct {
 	names names
 	pages pages.Spare
 
-	dirtyLo, dirtyHi uint64 // the code of the loop of dirty schedulers
-	loopLo, loopHi   uint64 // the code of the interpreter, or what calls the compiled loop
+	dirtyLo, dirtyHi       uint64 // the code of the loop of dirty schedulers
+	scheduleLo, scheduleHi uint64 // the code that chooses the next process
 
 	mu      sync.Mutex
 	threads map[uint64]uint64 // the schedulers by their threads' storage
@@ -50,7 +50,7 @@ type runtime struct {
 func newRuntime(m *erts.Machine) *runtime {
 	x := &runtime{Machine: m}
 	x.dirtyLo, x.dirtyHi = m.Bounds("erts_dirty_process_main")
-	x.loopLo, x.loopHi = m.Bounds("process_main")
+	x.scheduleLo, x.scheduleHi = m.Bounds("erts_schedule")
 	return x
 }
 

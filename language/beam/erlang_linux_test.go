@@ -30,23 +30,35 @@ func compiled(t *testing.T) string {
 	return dir
 }
 
-// flavours are the ways in which the machine's Erlang can run: compiled code, and with frame
-// pointers.
-func flavours(t *testing.T) map[string][]string {
+// machine is a run time system of Erlang, and how it is run.
+type machine struct {
+	name, erl string
+	flags     []string
+}
+
+// machines returns the machine's Erlang, without and with frame pointers, and what is in
+// .cache/erlang: 'make rest' puts OTP 28 there (testdata/fetch.sh), and testdata/interpreter.sh the
+// interpreter.
+func machines(t *testing.T) []machine {
 	t.Helper()
-	list := map[string][]string{"jit": nil, "frame pointers": {"+JPperf", "map"}}
-	if emulators, _ := filepath.Glob("/usr/lib/erlang/erts-*/bin/beam.emu.smp"); len(emulators) > 0 {
-		list["interpreter"] = []string{"-emu_flavor", "emu"}
+	erl := gdbtest.Tool(t, "erl")
+	list := []machine{{"compiled", erl, nil}, {"frame pointers", erl, []string{"+JPperf", "map"}}}
+	others, err := filepath.Glob(gdbtest.Testdata(t, "..", ".cache", "erlang", "*", "bin", "erl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, erl := range others {
+		list = append(list, machine{filepath.Base(filepath.Dir(filepath.Dir(erl))), erl, nil})
 	}
 	return list
 }
 
-// startErlang starts a program with few schedulers.
-func startErlang(t *testing.T, dir string, flags []string, args ...string) *gdbtest.Process {
+// start starts a program with few schedulers.
+func (m *machine) start(t *testing.T, dir string, args ...string) *gdbtest.Process {
 	t.Helper()
 	all := []string{"-noshell", "+S", "2:2", "+SDcpu", "1:1", "+SDio", "1", "+A", "1", "-pa", dir}
-	all = append(append(all, flags...), args...)
-	return gdbtest.StartRunning(t, gdbtest.Tool(t, "erl"), all...)
+	all = append(append(all, m.flags...), args...)
+	return gdbtest.StartRunning(t, m.erl, all...)
 }
 
 // text writes frames as the programs write theirs. The run time system leaves out a frame whose

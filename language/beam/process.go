@@ -80,8 +80,8 @@ func (r *reader) returns(stack, end uint64, to []uint64) (list []uint64, early s
 				pointer = true
 				continue
 			}
-			if f, ok := r.code.Fragment(w); ok && f.Lo == w {
-				skip = r.TraceWords(f.Name)
+			if words, ok := r.code.Shared(w); ok {
+				skip = words
 				continue
 			}
 			to = append(to, w)

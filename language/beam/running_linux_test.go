@@ -23,10 +23,10 @@ func TestRunning(t *testing.T) {
 	if out, err := exec.Command(gdbtest.Tool(t, "cc"), "-shared", "-fPIC", "-O1", "-I", include, "-o", filepath.Join(dir, "running_nif.so"), "testdata/running_nif.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for name, flags := range flavours(t) {
-		t.Run(name, func(t *testing.T) {
+	for _, m := range machines(t) {
+		t.Run(m.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "stack")
-			p := startErlang(t, dir, flags, append([]string{"-run", "running", "start", file}, kinds...)...)
+			p := m.start(t, dir, append([]string{"-run", "running", "start", file}, kinds...)...)
 			const stops = 330
 			compared, elsewhere, native := 0, 0, 0
 			for tries := 0; compared < stops; tries++ {

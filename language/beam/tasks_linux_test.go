@@ -14,9 +14,9 @@ import (
 // time system itself tells of them: stack, state, messages, links and name.
 func TestTasks(t *testing.T) {
 	dir := compiled(t)
-	for name, flags := range flavours(t) {
-		t.Run(name, func(t *testing.T) {
-			p := startErlang(t, dir, flags, "-s", "parked", "start")
+	for _, m := range machines(t) {
+		t.Run(m.name, func(t *testing.T) {
+			p := m.start(t, dir, "-s", "parked", "start")
 			suspended := 0
 			for round := range 45 {
 				write(t, p.Stdin, "\n")

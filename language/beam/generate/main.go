@@ -6,6 +6,11 @@
 //
 // TREE is a source tree of OTP in which erts/configure has run. It needs perl, and a C compiler
 // (CC, else cc) for a 64-bit processor.
+//
+//	go run ./language/beam/generate beam.smp 27-jit.txt 29-jit.txt >internal/erts/layouts/28-jit.txt
+//
+// does it from the debug information of a run time system, by gdb. Constants are not in there: the
+// ones are taken in which the layouts of the releases before and after agree.
 package main
 
 import (
@@ -27,11 +32,15 @@ var probes string
 var before string
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: generate TREE jit|emu")
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: generate TREE jit|emu\n       generate PROGRAM LAYOUT...")
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, os.Args[1], os.Args[2]); err != nil {
+	write := func() error { return run(os.Stdout, os.Args[1], os.Args[2]) }
+	if flavour := os.Args[2]; flavour != "jit" && flavour != "emu" {
+		write = func() error { return runDebug(os.Stdout, os.Args[1], os.Args[2:]) }
+	}
+	if err := write(); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
