@@ -262,6 +262,7 @@ deps all-deps:
 	fi
 	@sh internal/bench/sframe/libsframe.sh .cache/libsframe || echo "make: NOT TESTED against libsframe"
 	@sh language/dotnet/testdata/fetch.sh .cache/dotnet || echo "make: NOT TESTED with all run times of .NET"
+	@sh language/beam/testdata/fetch.sh .cache/erlang || echo "make: NOT TESTED with Erlang's OTP 28"
 	$(GO) mod download
 
 bench: all-deps

@@ -5,9 +5,9 @@ import (
 	"github.com/sfwalk/sfwalk/language"
 )
 
-// interpreted adds the frames of a process that the interpreter runs. They stand in the place of the
-// interpreter's function, process_main, which has the instruction and the stack of the process in
-// registers.
+// interpreted adds the frames of a process that the interpreter runs. They stand in the place of
+// the interpreter's function, process_main, which has the instruction and the stack of the process
+// in registers.
 func (r *reader) interpreted(s *language.Stack, scheduler uint64, d *language.Decoration) {
 	rules := r.Arch.ErlangVM
 	p := r.Pointer(scheduler + r.Of("scheduler.process"))
@@ -103,9 +103,9 @@ func (p *running) addresses(instruction, stack uint64, between bool) (list []uin
 	return list, early, true
 }
 
-// isBetween reports whether the innermost word of a stack is a return address into the function that
-// runs: the interpreter is about to call another one, and has noted where that returns, or has just
-// returned, and not yet cleared the word.
+// isBetween reports whether the innermost word of a stack is a return address into the function
+// that runs: the interpreter is about to call another one, and has noted where that returns, or has
+// just returned, and not yet cleared the word.
 func (p *running) isBetween(instruction, word uint64) bool {
 	const longestCall = 2 * 8 // bytes, of an instruction that calls
 	return word&3 == 0 && word >= instruction && word <= instruction+longestCall

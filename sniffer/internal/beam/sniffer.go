@@ -80,7 +80,7 @@ func (c *code) row(start uint64) (trad.Row, frame.Answer) {
 	}
 	inward := c.m.Of("registers.x")
 	if registers.Known() && sp.Bits == registers.Bits-inward {
-		if c.shared == "process_main" {
+		if c.shared == schedulerLoop {
 			return c.bottom(0) // no Erlang process runs
 		}
 		return c.onThread(start, inward)
@@ -296,9 +296,48 @@ func (c *code) bottom(flags trad.Flags) (trad.Row, frame.Answer) {
 	}
 	return trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.Once | flags,
-		CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.Erlang.Registers, Off: int32(places[0]) + 8}, RA: trad.Rule{Kind: trad.Saved, Off: -8}, FP: trad.Rule{Kind: trad.Undefined},
+		CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.Erlang.Registers, Off: int32(places[0]) + 8}, RA: trad.Rule{Kind: trad.Saved, Off: -8}, FP: c.framePointer(places[0] + 8),
 		Others: &trad.OtherRules{Default: trad.Undefined},
 	}, frame.Claimed
+}
+
+const schedulerLoop = "process_main"
+
+// framePointer returns the frame pointer of the loop's caller, whose part of the stack begins at an
+// offset from Erlang's registers. The loop has lost it. But code that keeps a frame pointer has a
+// record of its caller there: the caller's frame pointer, which leads to a record in its turn, and
+// the return address.
+func (c *code) framePointer(from uint64) trad.Rule {
+	registers := c.q.This.Register(c.q.Arch.Erlang.Registers).Bits
+	for off := from; off < from+mostCaller; off += 8 {
+		if at := registers + off; at%16 == 0 {
+			if next, ok := c.record(at); ok && next > at && next-at < mostCaller {
+				if _, ok := c.record(next); ok {
+					return trad.Rule{Kind: trad.InReg, Reg: c.q.Arch.Erlang.Registers, Off: int32(off)}
+				}
+			}
+		}
+	}
+	return trad.Rule{Kind: trad.Undefined}
+}
+
+// mostCaller bounds the frames of a function that calls a scheduler's loop, and of its caller,
+// bytes.
+const mostCaller = 1024
+
+// record reports whether a frame pointer and a return address are at an address, and returns the
+// frame pointer.
+func (c *code) record(at uint64) (next uint64, ok bool) {
+	b := c.q.Read(at, 16)
+	if len(b) < 16 {
+		return 0, false
+	}
+	next, ra := c.q.Arch.Word(b), c.q.Arch.Word(b[8:])
+	if !c.q.Modules.IsCode(ra - 1) {
+		return 0, false
+	}
+	follows, _ := c.q.FollowsCall(ra)
+	return next, follows
 }
 
 // mostMain bounds the C function that begins the loop, bytes.
