@@ -9,7 +9,7 @@ dir=$(mkdir -p "$1" && cd "$1" && pwd)
 flags=${2:--O2 -g}
 root=$(dirname "$(dirname "$(readlink -f "$(command -v erl)")")")
 [ ! -e "$dir/interpreter" ] || exit 0
-part=$dir/part
+part=$dir.part
 trap 'rm -rf "$part"' EXIT
 rm -rf "$part"
 mkdir -p "$part/sources" "$part/interpreter"
