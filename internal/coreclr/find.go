@@ -8,9 +8,14 @@ import (
 )
 
 const (
-	variables  = "g_dacTable"
-	describes  = "DotNetRuntimeContractDescriptor"
-	storeEntry = 16 // of ThreadStore::s_pThreadStore in .NET 8's variables
+	variables = "g_dacTable"
+	describes = "DotNetRuntimeContractDescriptor"
+
+	// Numbers of .NET 8's variables: ThreadStore::s_pThreadStore, AppDomain::m_pTheAppDomain and
+	// g_pSyncTable.
+	storeEntry  = 16
+	domainEntry = 21
+	locksEntry  = 79
 )
 
 // The errors of [Of].
@@ -28,6 +33,8 @@ type Runtime struct {
 	store  uint64 // the address of the variable that leads to the threads; 0 if it is not known
 
 	variables uint64 // the address of a list of addresses of variables
+	domain    uint64 // the address of the variable that leads to the AppDomain; 0 if it is not known
+	locks     uint64 // the address of the variable that leads to objects' SyncBlocks; 0 if it is not known
 }
 
 // In reports whether a module is .NET's run time: its library, or a program that has it within. A
@@ -82,14 +89,15 @@ func at(mem target.Memory, m *target.Module, a *arch.Arch) (*Runtime, error) {
 		if layout, err = described(d); err != nil {
 			return nil, err
 		}
-		r.store = d.variable(mem, "ThreadStore")
+		r.store, r.domain, r.locks = d.variable(mem, "ThreadStore"), d.variable(mem, "AppDomain"), d.variable(mem, "SyncTableEntries")
 	}
 	r.Layout = *layout
 	for _, s := range im.LookupExported(variables, 1) {
 		r.variables = bias + s.Addr
 		r.top = word(mem, bias+s.Addr) // its first entry, in all of these releases
-		if r.store == 0 {
-			r.store = word(mem, bias+s.Addr+8*storeEntry)
+		if r.release == eight().release {
+			entry := func(i uint64) uint64 { return word(mem, r.variables+8*i) }
+			r.store, r.domain, r.locks = entry(storeEntry), entry(domainEntry), entry(locksEntry)
 		}
 	}
 	if r.top == 0 || !r.check(mem) {

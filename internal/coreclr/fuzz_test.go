@@ -135,7 +135,11 @@ func FuzzCode(f *testing.F) {
 				d.variable(m, "ThreadStore")
 			}
 			_, _ = ReadTrip(b, pc)
-			r.Threads(m)
+			r.locks, r.domain = imageAt+heapAt, imageAt+heapAt+8
+			for _, t := range r.Threads(m) {
+				t.State |= ThreadWaits
+				r.Wait(m, &t)
+			}
 			if x, ok := r.Type(m, pc); ok {
 				r.Fields(m, &x)
 			}

@@ -81,7 +81,7 @@ func eight() *Layout {
 	l.release, l.toReady, l.assembly = "8", 1152, 272
 	l.desc.overrides, l.desc.name = true, 24
 	l.types.row, l.types.shortRow = 10, true
-	l.threads = threadLayout{first: 160, link: 224, id: 24, system: 416, object: 424, thrown: 456, allocate: 80}
+	l.threads = threadLayout{first: 160, link: 224, id: 24, system: 416, object: 424, thrown: 456, base: 240, allocate: 80}
 	return &l
 }
 
@@ -101,6 +101,7 @@ func described(d *descriptor) (*Layout, error) {
 		apart: true, locals: t.offset("Thread", "RuntimeThreadLocals"),
 		allocate: t.offset("RuntimeThreadLocals", "AllocContext") + uint64(d.Types["EEAllocContext"]["GCAllocationContext"]) + t.offset("GCAllocContext", "Pointer"),
 	}
+	threads.base = threads.link + 8
 	if _, ok := d.Types["RangeSection"]; !ok {
 		l := nine()
 		l.threads = threads

@@ -35,7 +35,13 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 		}
 		inner = x.frame(mem, s, &d, level)
 	}
-	if len(d.Groups) == 0 && len(d.Names) == 0 && d.Early == "" {
+	var about *language.Thread
+	if !s.FramesAlone && !s.Later {
+		if about = x.about(mem, s); about != nil {
+			d.Thread = *about
+		}
+	}
+	if about == nil && len(d.Groups) == 0 && len(d.Names) == 0 && d.Early == "" {
 		return nil, nil
 	}
 	return &d, nil

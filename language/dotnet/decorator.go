@@ -43,4 +43,5 @@ type runtime struct {
 	mu         sync.Mutex
 	assemblies map[uint64]*assembly // by the address of their Module
 	methods    map[methodKey]*method
+	threads    []coreclr.Thread // by the ends of their stacks
 }

@@ -1,7 +1,6 @@
 package dotnet
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,7 +89,7 @@ func (x *runtime) Tasks(m target.Memory) ([]language.Task, error) {
 
 func newTasks(x *runtime, mem *pages.Pages) *tasks {
 	return &tasks{
-		shapes: &shapes{r: x, mem: mem, at: map[uint64]*shape{}, names: map[typeKey]string{}},
+		shapes: x.shapes(mem),
 		known:  map[uint64]*box{}, state: map[uint64]*box{}, types: map[uint64]*machine{}, stacks: map[string][]language.Frame{},
 	}
 }
@@ -118,41 +117,6 @@ func (t *tasks) fail(err error) {
 func (t *tasks) wanted(table uint64) bool {
 	x := t.of(table)
 	return x != nil && x.box
-}
-
-var order = binary.LittleEndian
-
-func (t *tasks) word(at uint64) uint64 {
-	var b [wordSize]byte
-	if n, _ := t.mem.ReadMemory(at, b[:]); n < len(b) {
-		return 0
-	}
-	return order.Uint64(b[:])
-}
-
-func (t *tasks) half(at uint64) uint32 {
-	var b [4]byte
-	if n, _ := t.mem.ReadMemory(at, b[:]); n < len(b) {
-		return 0
-	}
-	return order.Uint32(b[:])
-}
-
-// object returns what an object has; nil if there is none at the address.
-func (t *tasks) object(at uint64) *shape {
-	if at == 0 || at&(wordSize-1) != 0 {
-		return nil
-	}
-	return t.of(t.word(at) &^ (wordSize - 1))
-}
-
-// get returns a field of an object that is a pointer; 0 if it has none of that name.
-func (t *tasks) get(at uint64, x *shape, name string) uint64 {
-	offset, ok := t.field(x, name)
-	if !ok {
-		return 0
-	}
-	return t.word(at + offset)
 }
 
 // flags returns the state of a Task.

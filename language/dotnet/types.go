@@ -1,7 +1,7 @@
 package dotnet
 
 import (
-	"strings"
+	"encoding/binary"
 
 	"github.com/sfwalk/sfwalk/internal/coreclr"
 	"github.com/sfwalk/sfwalk/target"
@@ -15,6 +15,7 @@ const (
 	listType     = "System.Collections.Generic.List`1"
 	delegateType = "System.Delegate"
 	wrapperType  = "System.Runtime.CompilerServices.AsyncMethodBuilderCore.ContinuationWrapper"
+	stringType   = "System.String"
 	mostDerived  = 64 // types, each derived from the next one
 	mostShapes   = 1 << 18
 )
@@ -46,6 +47,11 @@ type shapes struct {
 type typeKey struct {
 	module uint64
 	row    uint32
+}
+
+// shapes returns the types of a process, none of which is known yet.
+func (x *runtime) shapes(mem target.Memory) *shapes {
+	return &shapes{r: x, mem: mem, at: map[uint64]*shape{}, names: map[typeKey]string{}}
 }
 
 // of returns what a type's objects have; nil if there is no type at the address.
@@ -83,7 +89,7 @@ func (s *shapes) name(x *shape) {
 		s.names[key] = name
 	}
 	x.name, x.own = name, x.Module == s.library
-	if x.Component != 0 { // an array has the row of its elements' type
+	if x.Component != 0 && name != stringType { // an array has the row of its elements' type
 		x.name, x.own = "", false
 	}
 	if p := x.parent; p != nil {
@@ -123,10 +129,45 @@ func (s *shapes) fieldsOf(x *shape) map[string]uint32 {
 	return x.fields
 }
 
-// called returns how a type is written: as in traces, without the number of its parameters.
+// called returns how an object of a type is written; "" if the type's name is not known.
 func (x *shape) called() string {
-	if x == nil || x.name == "" {
+	if x.name == "" {
 		return ""
 	}
-	return "<" + strings.TrimSuffix(x.name, "`1") + ">"
+	return "<" + x.name + ">"
+}
+
+var order = binary.LittleEndian
+
+func (s *shapes) word(at uint64) uint64 {
+	var b [wordSize]byte
+	if n, _ := s.mem.ReadMemory(at, b[:]); n < len(b) {
+		return 0
+	}
+	return order.Uint64(b[:])
+}
+
+func (s *shapes) half(at uint64) uint32 {
+	var b [4]byte
+	if n, _ := s.mem.ReadMemory(at, b[:]); n < len(b) {
+		return 0
+	}
+	return order.Uint32(b[:])
+}
+
+// object returns what an object has; nil if there is none at the address.
+func (s *shapes) object(at uint64) *shape {
+	if at == 0 || at&(wordSize-1) != 0 {
+		return nil
+	}
+	return s.of(s.word(at) &^ (wordSize - 1))
+}
+
+// get returns a field of an object that is a pointer; 0 if it has none of that name.
+func (s *shapes) get(at uint64, x *shape, name string) uint64 {
+	offset, ok := s.field(x, name)
+	if !ok {
+		return 0
+	}
+	return s.word(at + offset)
 }
