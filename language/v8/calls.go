@@ -183,13 +183,7 @@ func (w *walk) optimized(r *record, x *call, shared uint64) (frames []language.F
 // record.
 func (w *walk) entered(r *record) []language.Frame {
 	h := w.heap
-	if r.code.object == 0 || r.code.kind < h.baseline {
-		if r.code.object != 0 && r.code.kind == kindRegExp {
-			w.name(r.level, "RegExp")
-		}
-		return nil
-	}
-	if w.stack.Later {
+	if r.code.object == 0 || r.code.kind < h.baseline || w.stack.Later {
 		return nil
 	}
 	fn := r.frame.Register(amd64.RDI)

@@ -76,6 +76,10 @@ func (w *walk) frame(level int, f *frame.Frame) {
 	if m := f.Module(); m == nil || m.Path != w.path {
 		r.code, _ = h.codeAt(f.AddressInBlock())
 	}
+	if r.code.object != 0 && r.code.kind == kindRegExp {
+		w.name(level, w.regExp(&r))
+		return
+	}
 	var ok bool
 	var frames []language.Frame
 	switch r.fp, ok = w.recordOf(level); {
@@ -132,9 +136,6 @@ func (w *walk) name(level int, name string) {
 func (w *walk) marked(r *record) []language.Frame {
 	h := w.heap
 	switch kind := int64(r.mark >> 1); {
-	case r.code.object != 0 && r.code.kind == kindRegExp:
-		w.name(r.level, "RegExp")
-		return nil
 	case r.mark>>1 > uint64(w.kinds.most):
 		return nil
 	case kind == w.kinds.wasm:

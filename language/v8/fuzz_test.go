@@ -150,6 +150,9 @@ func all(data []byte, x sample) (list []language.Frame, codes int) {
 		h.baselineOffset(h.bytes(h.field(c.object, h.codePositions), mostTable), p, 8)
 	}
 	h.Err()
+	h.leadsTo(x.shared, x.code)
+	h.pattern(x.this)
+	h.Err()
 	h.wasmSlot(x.text, x.text+64, 8)
 	h.Err()
 	h.origin(&e.lines, h.field(x.shared, h.sharedScript), 0)
@@ -173,6 +176,9 @@ func TestMade(t *testing.T) {
 func FuzzHeap(f *testing.F) {
 	x := makeSample()
 	f.Add(x.data)
+	before := mostEffort
+	mostEffort = 1 << 20 // small heaps need less, and the fuzzer finds the ones that lead in circles
+	defer func() { mostEffort = before }()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 32<<20+64*len(data), func() { all(data, x) })
 	})
