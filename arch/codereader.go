@@ -74,6 +74,17 @@ type CodeReader struct {
 	// relative to itself, in the order of the code: what it loads or stores, or the address of
 	// which it takes. Code that is not understood has fewer.
 	References func(code []byte, start uint64) []uint64
+	// Stores yields the numbers that code stores width bytes of, from 1 to 8, at a displacement
+	// from a register which is not the stack pointer, until yield returns false: the offset of
+	// the instruction in code, and the number. A store of more bytes counts that has these in it,
+	// as compilers merge stores. A number that code computes otherwise than by moving it is left
+	// out. It is nil where nobody needs it yet.
+	Stores func(code []byte, off int32, width int, yield func(at int, value uint64) bool)
+	// Dispatch returns where the number is by which a function chooses what to do, before all else:
+	// its displacement in the object to which the first argument points, and its bytes, from 1 to
+	// 4. code is the function's, from its entry on. ok is false where the function does not begin
+	// so. It is nil where nobody needs it yet.
+	Dispatch func(code []byte) (off int32, width int, ok bool)
 	// SkipPrologue returns the address of the first instruction after the prologue
 	// of the function whose bytes, from its entry at start, are code.
 	SkipPrologue func(code []byte, start uint64) uint64

@@ -133,6 +133,8 @@ var Arch = &arch.Arch{
 		Preserves:    search.Preserves,
 		GoesOn:       Machine.GoesOn,
 		References:   Machine.References,
+		Stores:       stores,
+		Dispatch:     decoder.Dispatch,
 		SkipPrologue: Machine.SkipPrologue,
 		FrameSetUp:   frameSetUp,
 		AfterCall:    x86.AfterCall,

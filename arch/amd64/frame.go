@@ -65,3 +65,10 @@ func checksStack(code []byte, at int) bool {
 	p := code[max(0, at-4):at] // cmp 0x10(%r14),%rsp or %r12
 	return len(p) == 4 && (p[0] == 0x49 && p[2] == 0x66 || p[0] == 0x4d && p[2] == 0x66) && p[1] == 0x3b && p[3] == 0x10
 }
+
+// stores implements arch.CodeReader.Stores.
+func stores(code []byte, off int32, width int, yield func(at int, value uint64) bool) {
+	m := *Machine
+	m.Decode = decoder.DecodeStores
+	m.Stores(code, off, width, yield)
+}

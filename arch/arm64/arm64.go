@@ -85,6 +85,7 @@ var Arch = &arch.Arch{
 		Preserves:       search.Preserves,
 		GoesOn:          Machine.GoesOn,
 		References:      Machine.References,
+		Stores:          Machine.Stores,
 		SkipPrologue:    Machine.SkipPrologue,
 		AnalyzePrologue: analyzePrologue,
 		AfterCall:       afterCall,
