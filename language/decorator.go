@@ -50,6 +50,13 @@ type Process struct {
 	Symbols func() *symbol.Symbolizer
 	// Threads lists the threads. It is nil where nobody knows them.
 	Threads func() ([]target.Thread, error)
+	// Writable lists the memory that the process can change, ascending, but for files that it
+	// shares with others. It is nil where nobody knows that.
+	Writable func() []target.Mapping
+	// Walk returns the physical frames of a thread, the innermost first. The thread may be of the
+	// caller's own making, with registers that the process has put aside. It is nil where nobody
+	// walks.
+	Walk func(target.Thread) ([]*frame.Frame, error)
 }
 
 // Runtime is one run time of a language in a process: an interpreter, a virtual machine. Several

@@ -339,6 +339,16 @@ func (t *Type) Tag() dwarf.Tag {
 	return t.entry.Tag
 }
 
+// DeclaredAt returns where the source declares the type: the file, as the compiler recorded it, and
+// the line, from 1 on; 0 if that is not known. The type of the frame of one of GCC's coroutines is
+// declared where the body ends.
+func (t *Type) DeclaredAt() (file string, line int) {
+	if t.entry == nil {
+		return "", 0
+	}
+	return t.entry.Declared()
+}
+
 // Language returns the language of the unit that the type is in, by GDB's name of it.
 func (t *Type) Language() string {
 	if t.language == "" && t.entry != nil {

@@ -27,6 +27,7 @@ type languages struct {
 	saved    bool     // the process is a snapshot, which has what they said
 	savedOf  []language.Named
 	symbols  *symbol.Symbolizer // of tasks; nil if none was made
+	table    *frame.Table       // of stacks that tasks are on; nil if none was walked
 
 	mu     sync.Mutex
 	warned []string                // about single stacks
@@ -61,6 +62,8 @@ func newLanguages(s Source, flags *Flags, tasks bool) *languages {
 			return symbols
 		})
 		p.Threads = s.Threads
+		p.Writable = writable(s)
+		p.Walk = l.walker(s, flags)
 	}
 	l.runtimes, err = language.Find(p, list)
 	if err != nil {
@@ -82,6 +85,9 @@ func (f *Flags) DecoratorsOf(p hosts.Process) []language.Decorator {
 func (l *languages) close() {
 	if l.symbols != nil {
 		l.symbols.Close()
+	}
+	if l.table != nil {
+		l.table.Release()
 	}
 }
 
