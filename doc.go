@@ -12,6 +12,7 @@
 //	logical          stacks with inlined and tail-called frames; all that a debugger shows of one
 //	language         frames of languages, such as Python's and Java's, in the place of physical ones
 //	language/decorators  the usual list of decorators
+//	language/async/cpp  coroutines of C++
 //	language/async/rust  tasks of Rust, as tokio runs them
 //	language/dotnet  .NET's, as CoreCLR runs it
 //	language/java    Java's, as HotSpot runs it

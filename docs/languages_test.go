@@ -20,7 +20,7 @@ func TestLanguages(t *testing.T) {
 	}
 	page := readFile(t, "languages.md")
 	for _, d := range described {
-		heading := strings.ToLower(strings.NewReplacer(" ", "-", ",", "", ".", "").Replace(d.Title))
+		heading := strings.ToLower(strings.NewReplacer(" ", "-", ",", "", ".", "", "+", "").Replace(d.Title))
 		fmt.Fprintf(&table, "| %s | %s | %s | [each row below](#%s) |\n", d.Title, d.Releases, d.Tasks, heading)
 		if !strings.Contains(page, "\n## "+d.Title+"\n") {
 			t.Errorf("languages.md has no part about %s", d.Title)

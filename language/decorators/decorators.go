@@ -3,6 +3,7 @@ package decorators
 
 import (
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/async/cpp"
 	"github.com/sfwalk/sfwalk/language/async/rust"
 	"github.com/sfwalk/sfwalk/language/bash"
 	"github.com/sfwalk/sfwalk/language/beam"
@@ -18,5 +19,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, lua.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}}
 }

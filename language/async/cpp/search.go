@@ -1,0 +1,216 @@
+package cpp
+
+import (
+	"slices"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Bounds of the search in the memory of a process.
+const (
+	mostMemory = 4 << 30 // bytes that are searched through
+	mostFound  = 1 << 20 // coroutines
+	mostLeads  = 1 << 24 // pointers to coroutines that are looked at
+	window     = 1 << 20 // bytes that are read at once
+	page       = 4096
+)
+
+// words calls each for the memory that the process can change, piece by piece: the words of data
+// are at address at and behind. whole is false if some of it was too much.
+func (t *tasks) words(list []target.Mapping, each func(at uint64, data []byte)) (whole bool) {
+	if t.room == nil {
+		t.room = make([]byte, window)
+	}
+	left := uint64(mostMemory)
+	for _, m := range list {
+		for at := (m.Lo + 7) &^ 7; at < m.Hi; {
+			if left == 0 {
+				return false
+			}
+			p := t.room[:min(window, m.Hi-at, left)]
+			n, _ := t.memory.ReadMemory(at, p)
+			n &^= 7
+			if n > 0 {
+				each(at, p[:n])
+			}
+			switch {
+			case n < len(p)&^7: // beyond the page that cannot be read
+				n = int((at+uint64(n))/page*page + page - at)
+			case n == window && at+window < m.Hi: // two words belong together
+				n -= 8
+			}
+			n = max(n, 8)
+			at += uint64(n)
+			left -= min(left, uint64(n))
+		}
+	}
+	return true
+}
+
+// search finds the frames of coroutines: two pointers to functions, of which the first resumes a
+// coroutine and the second one destroys it. The first is null if it has come to its end.
+func (t *tasks) search(list []target.Mapping) {
+	lo, hi := ^uint64(0), uint64(0)
+	for at := range t.destroys {
+		lo, hi = min(lo, at), max(hi, at)
+	}
+	whole := t.words(list, func(at uint64, data []byte) {
+		for i := 8; i+8 <= len(data); i += 8 {
+			word := t.arch.Order.Uint64(data[i:])
+			if word-lo > hi-lo {
+				continue
+			}
+			of := t.destroys[word]
+			if of == nil || len(t.list) == mostFound {
+				continue
+			}
+			first := t.arch.Order.Uint64(data[i-8:])
+			for _, c := range of {
+				if first == c.resume.lo || first == 0 {
+					t.found(at+uint64(i-8), c, first == 0)
+					break
+				}
+			}
+		}
+	})
+	if !whole {
+		t.fail("the process has more than %d GiB of memory that can have coroutines: the rest was not searched", mostMemory>>30)
+	}
+	if len(t.list) == mostFound {
+		t.fail("there are more than %d coroutines", mostFound)
+	}
+}
+
+// leads finds out to which coroutines something leads that is not free: nobody can resume another
+// one, so its memory is free, or it was forgotten.
+func (t *tasks) leads(list []target.Mapping) {
+	filter := newFilter(len(t.list))
+	lo, hi := ^uint64(0), uint64(0)
+	at := make(map[uint64]int, 2*len(t.list)) // by the addresses by which a coroutine is known
+	add := func(addr uint64, i int) {
+		lo, hi = min(lo, addr), max(hi, addr)
+		filter.add(addr)
+		at[addr] = i
+	}
+	for i := range t.list {
+		x := &t.list[i]
+		add(x.at, i)
+		if p := t.layoutOf(x.of).promise; p.typ != nil {
+			add(x.at+p.offset, i)
+		}
+	}
+	inner := map[int][]int{} // coroutines to which a coroutine leads
+	var reached []int
+	reach := func(i int) {
+		if !t.list[i].reached {
+			t.list[i].reached = true
+			reached = append(reached, i)
+		}
+	}
+	n := 0
+	t.words(list, func(from uint64, data []byte) {
+		for i := 0; i+8 <= len(data) && n < mostLeads; i += 8 {
+			word := t.arch.Order.Uint64(data[i:])
+			if word-lo > hi-lo || !filter.has(word) {
+				continue
+			}
+			to, is := at[word]
+			if !is {
+				continue
+			}
+			n++
+			switch by := t.holder(from + uint64(i)); {
+			case by < 0:
+				reach(to)
+			case by != to:
+				inner[by] = append(inner[by], to)
+			}
+		}
+	})
+	for _, addr := range t.registers {
+		if i, is := at[addr]; is {
+			reach(i)
+		}
+	}
+	end := uint64(0)
+	for i := range t.list { // what a compiler has put into another coroutine's frame is free there in the end
+		x := &t.list[i]
+		x.reached = x.reached && !(x.done && x.at < end)
+		if !x.done {
+			end = max(end, x.at+t.size(x.of))
+		}
+	}
+	for len(reached) > 0 {
+		i := reached[len(reached)-1]
+		reached = reached[:len(reached)-1]
+		for _, to := range append(inner[i], t.list[i].waiters...) {
+			reach(to)
+		}
+	}
+}
+
+// holder returns the number of the coroutine whose frame has an address; -1 if there is none.
+func (t *tasks) holder(addr uint64) int {
+	i, is := slices.BinarySearchFunc(t.list, addr, func(x object, addr uint64) int {
+		switch {
+		case x.at < addr:
+			return -1
+		case x.at > addr:
+			return 1
+		}
+		return 0
+	})
+	if !is {
+		i--
+	}
+	if i < 0 || addr-t.list[i].at >= t.size(t.list[i].of) {
+		return -1
+	}
+	return i
+}
+
+// size returns how large the frames of a coroutine are, bytes; what is certain if that is not
+// known.
+func (t *tasks) size(c *coroutine) uint64 {
+	l := t.layoutOf(c)
+	if l.size > 0 {
+		return l.size
+	}
+	n := uint64(0)
+	if l.promise.typ != nil {
+		n, _ = l.promise.typ.SizeOf()
+	}
+	return max(16, l.promise.offset+n, l.index.offset+uint64(l.index.size))
+}
+
+// filter tells of most words that it does not have them.
+type filter struct {
+	bits  []uint64
+	shift int
+}
+
+func newFilter(n int) *filter {
+	f := &filter{shift: 64 - 16}
+	for size := 1 << 12; size < n && f.shift > 64-26; size *= 2 { // 32 bits for each
+		f.shift--
+	}
+	f.bits = make([]uint64, 1<<(64-f.shift)/64)
+	return f
+}
+
+// place returns where the bit of a word is.
+func (f *filter) place(word uint64) (at, bit uint64) {
+	const golden = 0x9e3779b97f4a7c15
+	n := word * golden >> f.shift
+	return n / 64, n % 64
+}
+
+func (f *filter) add(word uint64) {
+	at, bit := f.place(word)
+	f.bits[at] |= 1 << bit
+}
+
+func (f *filter) has(word uint64) bool {
+	at, bit := f.place(word)
+	return f.bits[at]>>bit&1 != 0
+}
