@@ -1,11 +1,8 @@
 package dotnet
 
 import (
-	"errors"
-
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/coreclr"
-	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/language"
 )
 
@@ -14,8 +11,8 @@ const unloaded = "code was unloaded, or the process had ended, before the frame 
 
 // Decorate implements [language.Runtime].
 func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
-	mem := x.pages.Of(s.Memory)
-	defer x.pages.Free(mem)
+	l := x.take(s)
+	defer x.give(s, l)
 	var d language.Decoration
 	inner := 0 // frames that a handler hides
 	for level, f := range s.Frames {
@@ -33,11 +30,14 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 			}
 			continue
 		}
-		inner = x.frame(mem, s, &d, level)
+		inner = l.frameAt(s, &d, level)
+	}
+	if s.Later && len(d.Groups) == 0 && len(s.Frames) > 0 && l.unknown(s.Frames[0]) {
+		d.Early = unloaded
 	}
 	var about *language.Thread
 	if !s.FramesAlone && !s.Later {
-		if about = x.about(mem, s); about != nil {
+		if about = x.about(l.mem, s); about != nil {
 			d.Thread = *about
 		}
 	}
@@ -47,50 +47,52 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	return &d, nil
 }
 
-// frame adds what the frame of a level is. It returns the level up to which all frames outside of
-// it are parts of the same method's frame, or stand for nothing any more.
-func (x *runtime) frame(mem *pages.Pages, s *language.Stack, d *language.Decoration, level int) (end int) {
-	f := s.Frames[level]
-	if m := f.Module(); m != nil {
-		if _, _, err := m.PeekImage(); err == nil {
-			return 0 // native code
-		}
+// unknown reports whether a frame is neither in the run time's code nor in a file's.
+func (l *look) unknown(f *frame.Frame) bool {
+	if f.Type() != frame.Normal || isFile(f) {
+		return false
 	}
-	pc := f.AddressInBlock()
-	c, err := x.vm.Find(mem, pc)
+	p := l.at(f.AddressInBlock())
+	return p.err != nil && !p.stub
+}
+
+// isFile reports whether a frame is in the code of a file.
+func isFile(f *frame.Frame) bool {
+	if m := f.Module(); m != nil {
+		_, _, err := m.PeekImage()
+		return err == nil
+	}
+	return false
+}
+
+// frameAt adds what the frame of a level is. It returns the level up to which all frames outside of
+// it are parts of the same method's frame, or stand for nothing any more.
+func (l *look) frameAt(s *language.Stack, d *language.Decoration, level int) (end int) {
+	f := s.Frames[level]
+	if isFile(f) {
+		return 0 // native code
+	}
+	p := l.at(f.AddressInBlock())
 	switch {
-	case errors.Is(err, coreclr.ErrStub):
+	case p.stub:
 		d.Own = append(d.Own, level)
 		name(d, level, "stub")
 		return 0
-	case err != nil:
-		if s.Later {
+	case p.err != nil:
+		if s.Later && level > 0 { // the innermost one may be in a stub that the run time does not list
 			d.Early = unloaded
 		}
 		return 0
-	}
-	m := x.method(mem, &c)
-	if m.stub || m.hidden && len(d.Groups) > 0 { // the innermost frame is worth showing
+	case p.method.stub || p.method.hidden && len(d.Groups) > 0: // the innermost frame is worth showing
 		d.Own = append(d.Own, level)
-		name(d, level, m.function)
+		name(d, level, p.method.function)
 		return 0
 	}
 	cfa, _ := f.CFA()
-	one := language.Frame{Function: m.function, Place: c.Start}
-	if c.Brought {
-		one.Kind = "ReadyToRun"
+	if p.code.IsHandler() && !p.filter {
+		end = l.bodyOf(s, level, &p.code) + 1
 	}
-	x.line(mem, &c, m, pc, &one)
-	one.Guess = one.Guess || m.of != nil && m.of.guess
-	if c.IsHandler() {
-		one.Kind = "handler"
-		if x.vm.IsFilter(mem, &c) {
-			one.Kind = "filter"
-		} else {
-			end = x.bodyOf(mem, s, level, &c) + 1
-		}
-	}
-	d.Groups = append(d.Groups, language.Group{Anchor: language.Anchor{Level: level, PC: f.PC(), CFA: cfa}, Frames: []language.Frame{one}})
+	d.Groups = append(d.Groups, language.Group{Anchor: language.Anchor{Level: level, PC: f.PC(), CFA: cfa}, Frames: []language.Frame{p.frame}})
 	return end
 }
 
@@ -98,7 +100,7 @@ func (x *runtime) frame(mem *pages.Pages, s *language.Stack, d *language.Decorat
 // clause, runs in a frame of its own, at a level; -1 if there is none. Between them are the run
 // time, which has called the handler, and frames of methods that have failed. Both frames of the
 // method have the same frame pointer.
-func (x *runtime) bodyOf(mem *pages.Pages, s *language.Stack, level int, handler *coreclr.Code) int {
+func (l *look) bodyOf(s *language.Stack, level int, handler *coreclr.Code) int {
 	fp := s.Frames[level].Register(s.Arch.FP)
 	if !fp.Known() {
 		return -1
@@ -107,7 +109,7 @@ func (x *runtime) bodyOf(mem *pages.Pages, s *language.Stack, level int, handler
 		if of := f.Register(s.Arch.FP); f.Type() != frame.Normal || !of.Known() || of.Bits != fp.Bits {
 			continue
 		}
-		if c, err := x.vm.Find(mem, f.AddressInBlock()); err == nil && c.Start == handler.Start && !c.IsHandler() {
+		if p := l.at(f.AddressInBlock()); p.err == nil && p.code.Start == handler.Start && !p.code.IsHandler() {
 			return level + 1 + i
 		}
 	}

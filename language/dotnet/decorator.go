@@ -31,14 +31,16 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if vm.Module != m {
 		return nil, fmt.Errorf("there is another run time, %s", vm.Module.Path)
 	}
-	return []language.Runtime{&runtime{vm: vm, modules: p.Modules, assemblies: map[uint64]*assembly{}, methods: map[methodKey]*method{}}}, nil
+	return []language.Runtime{&runtime{vm: vm, memory: p.Memory, modules: p.Modules, assemblies: map[uint64]*assembly{}, methods: map[methodKey]*method{}}}, nil
 }
 
 // runtime is the run time of a process.
 type runtime struct {
 	vm      *coreclr.Runtime
+	memory  target.Memory
 	modules *target.Modules
 	pages   pages.Spare
+	looks   looks
 
 	mu         sync.Mutex
 	assemblies map[uint64]*assembly // by the address of their Module
