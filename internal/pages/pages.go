@@ -8,10 +8,11 @@ import (
 )
 
 // Pages are what was read of a memory in one look at it: objects lie near each other, and each read
-// of a process is a system call. At most 64 MiB are kept. It is not safe for concurrent use.
+// of a process is a system call. At most 64 MiB are kept, or [Spare.Most]. It is not safe for concurrent use.
 type Pages struct {
 	target.Memory
 	known map[uint64][]byte // by address: up to pagesSize bytes
+	most  int               // so many of them
 	last  uint64            // what was asked for last
 	data  []byte
 
@@ -28,6 +29,9 @@ const (
 // Spare has pages that nobody reads. The process is looked at twice, the second time while it is
 // held: then there need be no new memory for the pages. It is safe for concurrent use.
 type Spare struct {
+	// Most is how many bytes are kept at most, if not 0, for one who reads much memory once.
+	Most int
+
 	mu    sync.Mutex
 	pages *Pages // nil for none
 }
@@ -41,6 +45,9 @@ func (s *Spare) Of(m target.Memory) *Pages {
 		p = &Pages{known: map[uint64][]byte{}}
 	}
 	p.Memory = m
+	if p.most = mostPages; s.Most > 0 {
+		p.most = min(p.most, max(1, s.Most/pagesSize))
+	}
 	return p
 }
 
@@ -90,7 +97,7 @@ func (m *Pages) from(addr uint64) []byte {
 	if at != m.last || m.data == nil {
 		data, known := m.known[at]
 		if !known {
-			if len(m.known) == mostPages {
+			if len(m.known) == m.most {
 				m.forget()
 			}
 			data = m.room()

@@ -39,6 +39,7 @@ type runtime struct {
 	*erts.Machine
 	names names
 	pages pages.Spare
+	once  pages.Spare // for what is read once: all processes
 
 	dirtyLo, dirtyHi       uint64 // the code of the loop of dirty schedulers
 	scheduleLo, scheduleHi uint64 // the code that chooses the next process
@@ -48,7 +49,7 @@ type runtime struct {
 }
 
 func newRuntime(m *erts.Machine) *runtime {
-	x := &runtime{Machine: m}
+	x := &runtime{Machine: m, once: pages.Spare{Most: 4 << 20}}
 	x.dirtyLo, x.dirtyHi = m.Bounds("erts_dirty_process_main")
 	x.scheduleLo, x.scheduleHi = m.Bounds("erts_schedule")
 	return x
@@ -62,6 +63,7 @@ type reader struct {
 	processes, ports erts.Numbers
 	left             int // how much more may be read that a broken process may have without end
 	files            map[uint64]string
+	piece            [512]byte // of a stack
 }
 
 // mostWork bounds it: words of stacks, frames and characters of files' names.

@@ -55,11 +55,10 @@ func (r *reader) returns(stack, end uint64, to []uint64) (list []uint64, early s
 	if end < stack || (end-stack)/8 > mostStack {
 		return to, "its stack is too large"
 	}
-	var piece [512]byte
 	pointer := false // the word before was a frame pointer
 	skip := uint64(0)
-	for at := stack; at < end; at += uint64(len(piece)) {
-		b := piece[:min(uint64(len(piece)), end-at)&^7]
+	for at := stack; at < end; at += uint64(len(r.piece)) {
+		b := r.piece[:min(uint64(len(r.piece)), end-at)&^7]
 		if !r.spend(len(b) / 8) {
 			return to, "there are too many words on the stacks of processes"
 		}

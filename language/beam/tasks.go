@@ -26,7 +26,7 @@ var errTable = errors.New("the table of processes cannot be read")
 
 // Tasks implements [language.Tasker]: it lists the processes, in the order of their numbers.
 func (x *runtime) Tasks(m target.Memory) ([]language.Task, error) {
-	base := structs.New(x.Arch, m, &x.pages)
+	base := structs.New(x.Arch, m, &x.once)
 	defer base.Free()
 	r := x.reader(base)
 	t := &tasks{reader: r, stacks: map[string]*stack{}}
