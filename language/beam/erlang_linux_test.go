@@ -54,9 +54,19 @@ func machines(t *testing.T) []machine {
 // start starts a program with few schedulers.
 func (m *machine) start(t *testing.T, dir string, args ...string) *gdbtest.Process {
 	t.Helper()
+	return gdbtest.StartRunning(t, m.erl, m.arguments(dir, args)...)
+}
+
+// startIn does so in another folder, in which a core file is left when the program dies.
+func (m *machine) startIn(t *testing.T, cores, dir string, args ...string) *gdbtest.Process {
+	t.Helper()
+	all := append([]string{"-c", `cd "$0"; ulimit -c unlimited; exec "$@"`, cores, m.erl}, m.arguments(dir, args)...)
+	return gdbtest.StartRunning(t, "/bin/sh", all...)
+}
+
+func (m *machine) arguments(dir string, args []string) []string {
 	all := []string{"-noshell", "+S", "2:2", "+SDcpu", "1:1", "+SDio", "1", "+A", "1", "-pa", dir}
-	all = append(append(all, m.flags...), args...)
-	return gdbtest.StartRunning(t, m.erl, all...)
+	return append(append(all, m.flags...), args...)
 }
 
 // text writes frames as the programs write theirs. The run time system leaves out a frame whose

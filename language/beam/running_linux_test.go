@@ -18,11 +18,7 @@ var kinds = strings.Fields("sum body bif binary garbage big ets throw map closur
 // the collector, in native functions. The process has told its stack before. So the frames outward
 // of the function that it has called then must be just these.
 func TestRunning(t *testing.T) {
-	dir := compiled(t)
-	include := filepath.Join(erlangRoot(t), "usr", "include")
-	if out, err := exec.Command(gdbtest.Tool(t, "cc"), "-shared", "-fPIC", "-O1", "-I", include, "-o", filepath.Join(dir, "running_nif.so"), "testdata/running_nif.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	dir := withNative(t)
 	for _, m := range machines(t) {
 		t.Run(m.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "stack")
@@ -57,6 +53,17 @@ func TestRunning(t *testing.T) {
 			t.Logf("%d stops compared, %d of them in C, and %d elsewhere", compared, native, elsewhere)
 		})
 	}
+}
+
+// withNative is compiled, with the native functions of running.erl.
+func withNative(t *testing.T) string {
+	t.Helper()
+	dir := compiled(t)
+	include := filepath.Join(erlangRoot(t), "usr", "include")
+	if out, err := exec.Command(gdbtest.Tool(t, "cc"), "-shared", "-fPIC", "-O1", "-I", include, "-o", filepath.Join(dir, "running_nif.so"), "testdata/running_nif.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
 }
 
 // runner returns the thread with frames of running.erl; nil if there is none, or if the process is

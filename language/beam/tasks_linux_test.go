@@ -30,14 +30,7 @@ func TestTasks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := map[string]*language.Task{}
-				for i := range tasks {
-					pid, _, _ := strings.Cut(tasks[i].Name, " ")
-					got[pid] = &tasks[i]
-				}
-				for _, line := range want {
-					suspended += hold(t, round, line, got)
-				}
+				suspended += holdAll(t, round, want, tasks)
 				write(t, p.Stdin, "\n")
 			}
 			if suspended < 300 {
@@ -47,11 +40,42 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// functions writes the functions of frames.
+func functions(frames []language.Frame) string {
+	var list []string
+	for _, f := range frames {
+		list = append(list, f.Function)
+	}
+	return strings.Join(list, ";")
+}
+
+// holdAll holds processes against the lines of parked.erl. It returns how many of them are suspended.
+func holdAll(t *testing.T, round int, want []string, tasks []language.Task) (suspended int) {
+	t.Helper()
+	got := map[string]*language.Task{}
+	for i := range tasks {
+		pid, _, _ := strings.Cut(tasks[i].Name, " ")
+		got[pid] = &tasks[i]
+	}
+	if len(want) < 20 {
+		t.Fatalf("only %d processes are told", len(want))
+	}
+	deepest := 0
+	for _, line := range want {
+		suspended += hold(t, round, line, got)
+		deepest = max(deepest, strings.Count(line[strings.LastIndex(line, "\t"):], "parked:deep/2"))
+	}
+	if deepest != 41 { // parked.erl says so
+		t.Errorf("a process is told with %d calls of parked:deep/2, want 41", deepest)
+	}
+	return suspended
+}
+
 // hold holds a process against a line of parked.erl. It returns 1 if it is suspended, else 0.
 func hold(t *testing.T, round int, line string, tasks map[string]*language.Task) (suspended int) {
 	t.Helper()
 	f := strings.Split(line, "\t")
-	if len(f) != 6 {
+	if len(f) != 7 {
 		t.Fatalf("%q", line)
 	}
 	x := tasks[f[0]]
@@ -66,6 +90,8 @@ func hold(t *testing.T, round int, line string, tasks map[string]*language.Task)
 	}
 	for _, c := range []struct{ what, got, want string }{
 		{"name", name, f[1]}, {"state", state, f[2]}, {"messages", count, f[3]}, {"links", strings.Join(x.Links, ","), f[4]}, {"frames", text(x.Frames), f[5]}, {"warning", x.Early, ""},
+		// Each call is told by a backtrace of the run time system, which has no lines: recursion, too.
+		{"functions", functions(x.Frames), f[6]},
 	} {
 		if c.got != c.want {
 			t.Errorf("round %d: %s: %s\n\t%q, want\n\t%q", round, f[0], c.what, c.got, c.want)

@@ -1,8 +1,8 @@
 %% Processes of many kinds, which are parked or suspended. For each line of standard input, the
 %% program tells what the run time system knows of them, and "end". Each has a line:
-%%   PID TAB NAME TAB STATUS TAB MESSAGES TAB LINKS TAB FRAMES
+%%   PID TAB NAME TAB STATUS TAB MESSAGES TAB LINKS TAB FRAMES TAB FUNCTIONS
 %% FRAMES are FUNCTION@FILE:LINE, the innermost first, with ; between. The ones of the interpreter
-%% of files are left out.
+%% of files are left out. FUNCTIONS are of each call, of which FRAMES has equal neighbours once.
 -module(parked).
 -export([start/0, deep/2, worker/1, held/1, server/0, thrower/0, twice/2]).
 
@@ -40,9 +40,11 @@ tell(P) ->
     [{_, Stack}, {_, Messages}, {_, Links}, {_, Status}, Registered] =
         [process_info(P, What) || What <- [current_stacktrace, message_queue_len, links, status, registered_name]],
     Name = case Registered of {_, N} -> io_lib:format("~p", [N]); [] -> "" end,
-    io:format("~p\t~s\t~s\t~b\t~s\t~s~n",
+    {_, Backtrace} = process_info(P, backtrace),
+    {match, Calls} = re:run(Backtrace, "^(?:Program counter: 0x|0x[0-9a-f]+ Return addr 0x)[0-9a-f]+ \\(([^ ]*:[^ ]*/[0-9]+) \\+", [global, multiline, {capture, [1], list}]),
+    io:format("~p\t~s\t~s\t~b\t~s\t~s\t~s~n",
               [P, Name, Status, Messages, lists:join(",", [io_lib:format("~p", [L]) || L <- Links]),
-               lists:join(";", [frame(F) || F <- Stack])]).
+               lists:join(";", [frame(F) || F <- Stack]), lists:join(";", Calls)]).
 
 frame({M, F, A, Where}) ->
     io_lib:format("~p:~p/~b@~s:~b", [M, F, A, proplists:get_value(file, Where, ""), proplists:get_value(line, Where, 0)]).
