@@ -39,6 +39,11 @@ var errNoRanges = errors.New("its table of modules cannot be found")
 // findRanges finds the tables of modules among the run time system's variables.
 func (m *Machine) findRanges(r Reader) error {
 	lo, hi := m.writable()
+	return m.findRangesIn(r, lo, hi)
+}
+
+// findRangesIn finds them at [lo, hi).
+func (m *Machine) findRangesIn(r Reader, lo, hi uint64) error {
 	if hi <= lo || hi-lo > mostVariables {
 		return errNoRanges
 	}

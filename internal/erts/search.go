@@ -66,6 +66,11 @@ func (s *search) inModule(addr uint64) bool {
 // newSearch reads the variables.
 func (m *Machine) newSearch(r Reader) (*search, error) {
 	lo, hi := m.writable()
+	return m.searchIn(r, lo, hi)
+}
+
+// searchIn reads the variables, which are at [lo, hi).
+func (m *Machine) searchIn(r Reader, lo, hi uint64) (*search, error) {
 	if hi <= lo || hi-lo > mostVariables {
 		return nil, errHidden
 	}
@@ -203,6 +208,11 @@ func (m *Machine) hidden(r Reader) error {
 	if err != nil {
 		return err
 	}
+	return s.all()
+}
+
+// all finds all variables but the table of modules.
+func (s *search) all() error {
 	processes := func(size uint64) bool { return size == s.Of("process.bytes") }
 	if !s.atoms() {
 		return fmt.Errorf("%w: no table of atoms", errHidden)
@@ -223,6 +233,6 @@ func (m *Machine) hidden(r Reader) error {
 	} {
 		s.schedulers(name, is)
 	}
-	r.Err()
+	s.r.Err()
 	return nil
 }

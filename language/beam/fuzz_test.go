@@ -108,6 +108,16 @@ func look(t testing.TB, image []byte, variables map[string]uint64) (tasks int) {
 	for _, scheduler := range x.Schedulers(r.Reader) {
 		r.runs(scheduler)
 	}
+	p := running{reader: r, process: imageAt + 0x2000}
+	for _, stack := range []uint64{0, imageAt + 0x2820, imageAt + 0x2828, ^uint64(7)} {
+		if !p.read() {
+			r.Err()
+			break
+		}
+		if list, _, ok := p.addresses(imageAt+0x1140, stack, true); ok {
+			r.frames(list)
+		}
+	}
 	return len(list)
 }
 
@@ -127,6 +137,51 @@ func TestImage(t *testing.T) {
 		if f := got.Frames[i]; f.Function != "true:true/3" || f.File != "e" || f.Line != line {
 			t.Errorf("%+v, want line %d", f, line)
 		}
+	}
+}
+
+// TestInterpreted holds what an instruction and a stack tell of a process: also as it calls, as it
+// returns, and while its heap is replaced.
+func TestInterpreted(t *testing.T) {
+	const heap, end, code, other = imageAt + 0x2800, imageAt + 0x2840, imageAt + 0x1140, imageAt + 0x1210
+	l := erts.LayoutOf("jit", 27)
+	for _, c := range []struct {
+		what        string
+		instruction uint64
+		stack, stop uint64
+		collected   bool
+		word        uint64 // at the innermost place of the stack
+		frames      int    // 0 if the stack is not the process's
+	}{
+		{"in a function", code, imageAt + 0x2820, heap + 8, false, 0x3b, 2},
+		{"in a function without variables", code, imageAt + 0x2820, heap + 8, false, other, 3},
+		{"about to call", code, imageAt + 0x2820, heap + 8, false, code + 16, 2},
+		{"just returned", other, imageAt + 0x2820, heap + 8, false, other, 2},
+		{"another process's", code, imageAt + 0x3000, heap + 8, false, 0x3b, 0},
+		{"no code", imageAt, imageAt + 0x2820, heap + 8, false, 0x3b, 0},
+		{"the heap is another one already", code, imageAt + 0x3000, imageAt + 0x2820, true, 0x3b, 2},
+		{"the stack has moved, the heap not yet", code, end - 32, imageAt + 0x3000, true, 0x3b, 1},
+	} {
+		image, variables := process()
+		put := func(at, v uint64) { binary.LittleEndian.PutUint64(image[at-imageAt:], v) }
+		put(imageAt+0x2000+l.Of("process.stop"), c.stop)
+		if c.collected {
+			put(imageAt+0x2000+l.Of("process.state"), l.Of("state.garbage"))
+		}
+		put(imageAt+0x2820, c.word)
+		x := newRuntime(erts.Known("jit", 27, amd64.Arch, variables))
+		base := structs.New(amd64.Arch, memtest.Flat{Lo: imageAt, Data: image}, &x.pages)
+		p := running{reader: x.reader(base), process: imageAt + 0x2000}
+		frames := 0
+		if p.read() {
+			if list, _, ok := p.addresses(c.instruction, c.stack, true); ok {
+				frames = len(p.frames(list))
+			}
+		}
+		if frames != c.frames {
+			t.Errorf("%s: %d frames, want %d", c.what, frames, c.frames)
+		}
+		base.Free()
 	}
 }
 
