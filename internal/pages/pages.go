@@ -8,7 +8,8 @@ import (
 )
 
 // Pages are what was read of a memory in one look at it: objects lie near each other, and each read
-// of a process is a system call. At most 64 MiB are kept, or [Spare.Most]. It is not safe for concurrent use.
+// of a process is a system call. At most 64 MiB are kept, or [Spare.Most]. It is not safe for
+// concurrent use.
 type Pages struct {
 	target.Memory
 	known map[uint64][]byte // by address: up to pagesSize bytes

@@ -57,6 +57,9 @@ func (r *reader) compiled(s *language.Stack, d *language.Decoration) {
 			shared, ok = at, true
 		}
 		if !ok {
+			if s.Later && f.Sniffer() == "beam" { // it was code of Erlang when the stack was walked
+				d.Early = unloaded
+			}
 			continue
 		}
 		if d.Names == nil {
@@ -68,6 +71,8 @@ func (r *reader) compiled(s *language.Stack, d *language.Decoration) {
 		}
 	}
 }
+
+const unloaded = "code was unloaded before its function was read"
 
 // schedulerLoop is the name of the code in which a scheduler waits, if it runs no process.
 const schedulerLoop = "process_main"

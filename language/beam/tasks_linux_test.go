@@ -49,7 +49,8 @@ func functions(frames []language.Frame) string {
 	return strings.Join(list, ";")
 }
 
-// holdAll holds processes against the lines of parked.erl. It returns how many of them are suspended.
+// holdAll holds processes against the lines of parked.erl. It returns how many of them are
+// suspended.
 func holdAll(t *testing.T, round int, want []string, tasks []language.Task) (suspended int) {
 	t.Helper()
 	got := map[string]*language.Task{}
@@ -90,7 +91,7 @@ func hold(t *testing.T, round int, line string, tasks map[string]*language.Task)
 	}
 	for _, c := range []struct{ what, got, want string }{
 		{"name", name, f[1]}, {"state", state, f[2]}, {"messages", count, f[3]}, {"links", strings.Join(x.Links, ","), f[4]}, {"frames", text(x.Frames), f[5]}, {"warning", x.Early, ""},
-		// Each call is told by a backtrace of the run time system, which has no lines: recursion, too.
+		// Each call, also of a recursion, is told by a backtrace of the run time system.
 		{"functions", functions(x.Frames), f[6]},
 	} {
 		if c.got != c.want {
