@@ -60,3 +60,12 @@ func (s notedSource) Memory() target.Memory { return s.memory }
 
 // OneMoment implements [report.Momentary].
 func (s notedSource) OneMoment() bool { return report.OneMoment(s.Source) }
+
+// Languages implements [report.Decorated]: what languages said when the file was made is better
+// than what they say of the memory that it has.
+func (s notedSource) Languages(th target.Thread) []byte {
+	if from, ok := s.Source.(report.Decorated); ok {
+		return from.Languages(th)
+	}
+	return nil
+}
