@@ -153,8 +153,8 @@ func (s *traced) page(addr uint64) *page {
 }
 
 // trace starts a scenario and stops all threads.
-func trace(t *testing.T, program, scenario string) *traced {
-	p := gdbtest.StartRunning(t, program, scenario)
+func trace(t *testing.T, program string, args ...string) *traced {
+	p := gdbtest.StartRunning(t, program, args...)
 	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -2,12 +2,15 @@ package languagetest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
@@ -16,6 +19,9 @@ import (
 // of the thread at once, wherever it is, and an empty line behind it.
 type Told struct {
 	*gdbtest.Process
+	// Signal is another signal that the handler is of; 0 for SIGUSR2.
+	Signal syscall.Signal
+
 	out *os.File
 	at  int64 // what is before it was read
 }
@@ -43,7 +49,7 @@ func (p *Told) AtRandom(t testing.TB, look func()) string {
 	}
 	p.Stop(t)
 	look()
-	if err := syscall.Kill(p.PID, syscall.SIGUSR2); err != nil {
+	if err := unix.Tgkill(p.PID, p.PID, cmp.Or(p.Signal, syscall.SIGUSR2)); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {

@@ -36,6 +36,9 @@ func (r *Reader) Free() {
 	r.pages = nil
 }
 
+// Memory returns the memory, by the pages that r keeps. What it cannot read is no failure of r.
+func (r *Reader) Memory() target.Memory { return r.pages }
+
 // Err returns the first failure since it was asked last, nil if there was none.
 func (r *Reader) Err() error {
 	err := r.err
