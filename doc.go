@@ -21,6 +21,7 @@
 //	language/perl    Perl's, with the run loops of its subs
 //	language/php     PHP's, as the Zend engine runs it
 //	language/beam    Erlang's and Elixir's, as BEAM runs them
+//	language/sbcl    Common Lisp's, as SBCL compiles them
 //	language/python  Python's, as CPython runs it
 //	language/ruby    Ruby's, as CRuby runs it
 //	language/v8      JavaScript's, as V8 runs it in Node.js

@@ -36,6 +36,13 @@ type LanguageRules struct {
 	Makes func(code []byte, start, address uint64) []int
 	// ErlangVM is what Erlang's interpreter keeps in registers; nil if that is not known.
 	ErlangVM *ErlangVM
+	// SBCL says where the frame of a function that SBCL has compiled is at an instruction. code
+	// surrounds the instruction, which is at offset at. It is nil if that is not known.
+	SBCL func(code []byte, at int) SBCLMoment
+	// SBCLGate is how the functions of C begin by which SBCL has C call Lisp.
+	SBCLGate SBCLGate
+	// SBCLValues is how SBCL's routines RETURN-MULTIPLE and RETURN-VALUES-LIST return.
+	SBCLValues SBCLValues
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -128,3 +135,32 @@ type ErlangCode struct {
 	// offset of the instruction, and whether Saved has Erlang's stack pointer from there on.
 	ToC func(code []byte, inward uint64) (at int, saved, ok bool)
 }
+
+// SBCLGate describes the beginning of functions that call Lisp: they make a frame record, and save
+// registers below it.
+type SBCLGate struct {
+	Saved  []trad.Reg // ascending, in the order in which they are saved
+	Begins func(code []byte) bool
+}
+
+// SBCLValues describes routines that return more values than fit into registers: they move them to
+// where the caller's frame ends, over their own frame record.
+type SBCLValues struct {
+	CFA trad.Reg // has the CFA while they move them
+	// Moves reports whether one moves them at offset at of its code, and which register has the
+	// return address then.
+	Moves func(code []byte, at int) (ra trad.Reg, ok bool)
+}
+
+// An SBCLMoment says where the frame record of a function is that SBCL has compiled: the caller's
+// frame pointer, and the return address behind it. The caller makes the record, the callee puts the
+// return address there.
+type SBCLMoment uint8
+
+const (
+	SBCLRuns    SBCLMoment = iota // the frame pointer leads to the record
+	SBCLEntered                   // it does, but the return address is still where the call has pushed it
+	SBCLCalls                     // it leads to the record of a function that is about to be called, and the caller's frame pointer there to this one's
+	SBCLLeft                      // the caller's frame pointer is back, the return address is on top of the stack
+	SBCLReturns                   // the caller's frame pointer is back, the return address still in its place, and SBCLValues.CFA has the CFA
+)

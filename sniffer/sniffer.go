@@ -17,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/internal/gostack"
 	"github.com/sfwalk/sfwalk/sniffer/internal/hotspot"
 	"github.com/sfwalk/sfwalk/sniffer/internal/pdata"
+	"github.com/sfwalk/sfwalk/sniffer/internal/sbcl"
 	"github.com/sfwalk/sfwalk/sniffer/internal/scan"
 	"github.com/sfwalk/sfwalk/sniffer/internal/sigtramp"
 	"github.com/sfwalk/sfwalk/sniffer/internal/zend"
@@ -71,6 +72,7 @@ func (o Options) Default() []frame.Sniffer {
 		&zend.Sniffer{Rows: dwarf.Rows},
 		&coreclr.Sniffer{},
 		&beam.Sniffer{},
+		&sbcl.Sniffer{},
 		code,
 		&fp.Guess{Scanned: o.Scan},
 	)

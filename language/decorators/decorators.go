@@ -14,10 +14,11 @@ import (
 	"github.com/sfwalk/sfwalk/language/php"
 	"github.com/sfwalk/sfwalk/language/python"
 	"github.com/sfwalk/sfwalk/language/ruby"
+	"github.com/sfwalk/sfwalk/language/sbcl"
 	"github.com/sfwalk/sfwalk/language/v8"
 )
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}}
 }
