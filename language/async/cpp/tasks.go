@@ -38,6 +38,7 @@ type tasks struct {
 	*structs.Reader
 	memory target.Memory
 	room   []byte
+	little bool // the lowest byte of a word is the first
 
 	list      []object // by ascending address
 	registers []uint64 // of all threads
@@ -71,7 +72,7 @@ func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 
 func (r *program) newTasks(m target.Memory) *tasks {
 	return &tasks{
-		program: r, Reader: structs.New(r.arch, m, &r.pages), memory: m,
+		program: r, Reader: structs.New(r.arch, m, &r.pages), memory: m, little: r.arch.Order == binary.ByteOrder(binary.LittleEndian),
 		stacks: map[string][]language.Frame{}, ids: map[*coroutine]uint32{},
 	}
 }

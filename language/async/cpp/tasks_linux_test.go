@@ -298,3 +298,56 @@ func TestSeparate(t *testing.T) {
 		})
 	}
 }
+
+// marked is a line whose comment says which function waits there.
+var marked = regexp.MustCompile(`(?m)co_await .* // (\w+)$`)
+
+// TestAsio: coroutines of a library wait at the lines that the source says.
+func TestAsio(t *testing.T) {
+	gdbtest.File(t, "/usr/include/asio.hpp")
+	src, err := filepath.Abs("testdata/asio.cpp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]int{}
+	for _, at := range marked.FindAllSubmatchIndex(text, -1) {
+		lines[string(text[at[2]:at[3]])] = 1 + bytes.Count(text[:at[0]], []byte("\n"))
+	}
+	var want []string
+	for _, way := range []string{"accepts", "between sleeps", "between sleeps", "between sleeps", "serves reads", "serves reads", "serves reads"} {
+		var list []string
+		for _, name := range strings.Fields(way) {
+			list = append(list, fmt.Sprintf("%s:%d", name, lines[name]))
+		}
+		want = append(want, strings.Join(list, " "))
+	}
+	p := gdbtest.StartRunning(t, gdbtest.Compile(t, src, gdbtest.Tool(t, "g++"), "-std=c++20", "-g", "-O2", "-pthread", "-w"))
+	symbols := symbol.New(symbol.Options{Entries: true})
+	defer symbols.Close()
+	why := ""
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(why)
+		}
+	})
+	gdbtest.Await(t, "all coroutines wait", func() bool {
+		var got []string
+		for _, x := range attached(t, p.PID, symbols) {
+			var way []string
+			for _, f := range slices.Backward(x.Frames) {
+				if filepath.Base(f.File) == "asio.cpp" { // the others are asio's own
+					name, _, _ := strings.Cut(f.Function, "(")
+					way = append(way, fmt.Sprintf("%s:%d", name, f.Line))
+				}
+			}
+			got = append(got, strings.Join(way, " "))
+		}
+		slices.Sort(got)
+		why = fmt.Sprintf("%q, want %q", got, want)
+		return slices.Equal(got, want)
+	})
+}
