@@ -56,8 +56,7 @@ type languages struct {
 	wall   time.Duration
 }
 
-// MeasureLanguages measures what the frames of Python and of Java cost, beside tools that read
-// these alone.
+// MeasureLanguages measures what frames of languages cost, beside tools that read these alone.
 func MeasureLanguages(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 21
@@ -74,7 +73,7 @@ func MeasureLanguages(ctx context.Context, d build.Dir, o Options) (*report.Sect
 		meter: &meter{run: run, dir: d.Path, rounds: o.Rounds}, d: d, sfwalk: sfwalk, python: python(), many: manyThreads, wall: 5 * time.Second,
 		s: &report.Section{
 			Part: "languages", Title: "Frames of languages", Commands: []string{"go run ./internal/bench -only languages"},
-			Text: fmt.Sprintf(languagesText, pythonDepth, javaDepth, o.Rounds),
+			Text: fmt.Sprintf(languagesText, pythonDepth, javaDepth, o.Rounds, interpreterDepth),
 		},
 	}
 	if o.Small {
@@ -84,7 +83,7 @@ func MeasureLanguages(ctx context.Context, d build.Dir, o Options) (*report.Sect
 		return nil, errors.New("python3 is not installed")
 	}
 	l.s.Versions = append(l.s.Versions, build.Version(l.python))
-	for _, measure := range []func(context.Context) error{l.pythons, l.walls, l.java, l.plain} {
+	for _, measure := range []func(context.Context) error{l.pythons, l.walls, l.java, l.interpreted, l.erlang, l.plain} {
 		if err := measure(ctx); err != nil {
 			return nil, err
 		}
@@ -95,7 +94,8 @@ func MeasureLanguages(ctx context.Context, d build.Dir, o Options) (*report.Sect
 const languagesText = `Each command prints the stacks of a program whose threads wait: of Python, with %d frames of Python each, all of which wait for
 one lock (internal/bench/programs/threads.py), or of Java, with %d frames of Java each (Parked.java). Medians of %d rounds, and the
 least time that a thread was held. py-spy and pystack, from PyPI, read Python's frames alone here, and jstack Java's. What the
-process itself does meanwhile is counted: for jstack, the virtual machine writes the stacks.
+process itself does meanwhile is counted: for jstack, the virtual machine writes the stacks. Programs of JavaScript, Ruby, PHP, Perl and
+Lua have one thread of %[4]d frames (deep.*).
 record --wall leaves threads alone that have not run since their last sample. Of threads that wake, it stops the ones that do not sleep
 at that moment.
 
@@ -292,7 +292,8 @@ func (l *languages) plain(ctx context.Context) error {
 	}
 	l.s.Tables = append(l.s.Tables, added.table(p.name, "a language"))
 	l.s.Goals = append(l.s.Goals, report.Goal{What: p.name + ": walk, and the search for run times", Peer: "the walk alone", Most: plainGoal,
-		Ours: report.Time(added.walk + added.find + added.decorate), Theirs: report.Time(added.walk)})
+		Ours: report.Time(added.walk + added.find + added.decorate), Theirs: report.Time(added.walk)},
+		report.Goal{What: p.name + ": the search for run times", Peer: "a bound", Most: 1, Ours: report.Time(added.find + added.decorate), Theirs: report.Time(strangeGoal)})
 	return nil
 }
 
