@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"io"
 	"slices"
-	"strings"
 )
 
 // seldom are the names of [Seldom].
@@ -33,11 +32,7 @@ func (im *Image) MayHaveSymbol(name string) bool {
 
 // mayHave is MayHaveSymbol for several names.
 func (im *Image) mayHave(names ...string) []bool {
-	m := mentioned{found: make([]bool, len(names))}
-	for _, name := range names {
-		m.want = append(m.want, append([]byte(name), 0))
-		m.longest = max(m.longest, len(name)+1)
-	}
+	m := newMentioned(names)
 	tables := false
 	sections := im.ELF().Sections
 	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
@@ -57,20 +52,50 @@ func (im *Image) mayHave(names ...string) []bool {
 	return m.found
 }
 
-// mentioned are names, each with the zero that ends it, and which of them were found.
+// mentioned are names, and which of them were found.
 type mentioned struct {
-	want    [][]byte
-	longest int // bytes
+	want    []string
+	longest int // bytes, with the zero that ends a name
 	found   []bool
+	left    int // how many were not found yet
+	// ending has the names, by their numbers, that end with a byte.
+	ending [256][]int
 }
 
-// in looks for the names in a text, and reports whether some were not found yet.
-func (m *mentioned) in(text []byte) (missing bool) {
-	for i, want := range m.want {
-		m.found[i] = m.found[i] || containsName(text, want)
-		missing = missing || !m.found[i]
+func newMentioned(names []string) *mentioned {
+	m := &mentioned{want: names, found: make([]bool, len(names)), left: len(names)}
+	for i, name := range names {
+		m.longest = max(m.longest, len(name)+1)
+		if name == "" { // each string ends with it
+			m.found[i] = true
+			m.left--
+			continue
+		}
+		last := name[len(name)-1]
+		m.ending[last] = append(m.ending[last], i)
 	}
-	return missing
+	return m
+}
+
+// in looks for the names in a text, and reports whether some were not found yet. It goes from one
+// string's end to the next, once for all names: a large program has ten megabytes of them.
+func (m *mentioned) in(text []byte) (missing bool) {
+	for at := 0; m.left > 0; at++ {
+		n := bytes.IndexByte(text[at:], 0)
+		if n < 0 {
+			break
+		}
+		if at += n; at == 0 {
+			continue
+		}
+		for _, i := range m.ending[text[at-1]] {
+			if want := m.want[i]; !m.found[i] && at >= len(want) && string(text[at-len(want):at]) == want {
+				m.found[i] = true
+				m.left--
+			}
+		}
+	}
+	return m.left > 0
 }
 
 // inSection looks for the names in a section. A compressed section may have all.
@@ -79,6 +104,7 @@ func (m *mentioned) inSection(im *Image, s *Section) {
 		for i := range m.found {
 			m.found[i] = true
 		}
+		m.left = 0
 		return
 	}
 	if s.Type == elf.SHT_NOBITS || s.Offset > uint64(im.size) {
@@ -87,29 +113,4 @@ func (m *mentioned) inSection(im *Image, s *Section) {
 	size := int64(min(s.FileSize, uint64(im.size)-s.Offset))
 	text := part{ReaderAt: io.NewSectionReader(im.r, int64(s.Offset), size), size: size}
 	text.each(m.longest-1, func(_ int64, b []byte) bool { return m.in(b) })
-}
-
-// containsName reports whether text contains name. It looks for the name's rarest byte: what most
-// names begin with, an underscore, is every tenth byte of a large table, and takes ten times as
-// long.
-func containsName(text, name []byte) bool {
-	const usual = "\x00_etariosnc1ldEmpS.gINubZyfh2vPC/TxML0R3wK457" // the most frequent byte first
-	first := 0
-	for i, c := range name {
-		if k := strings.IndexByte(usual, c); k < 0 || k > strings.IndexByte(usual, name[first]) {
-			if first = i; k < 0 {
-				break
-			}
-		}
-	}
-	rest := name[first:]
-	for at := 0; ; at++ {
-		i := bytes.Index(text[at:], rest)
-		if i < 0 {
-			return false
-		}
-		if at += i; bytes.HasSuffix(text[:at], name[:first]) {
-			return true
-		}
-	}
 }

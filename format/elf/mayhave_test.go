@@ -8,12 +8,16 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestContainsName: where a name is found does not depend on what stands before it.
-func TestContainsName(t *testing.T) {
-	for _, name := range []string{"_PyRuntime\x00", "__jit_debug_descriptor\x00", "\x00", "e\x00", "aXbX\x00", "jjj\x00"} {
-		for _, text := range []string{"", name, "x" + name, name[1:], "j" + name[:len(name)-1], name[1:] + name, name[1:] + "\x00" + name, name[:1] + name + name, "aXaXbX\x00", "jj\x00jjj\x00"} {
-			if got, want := containsName([]byte(text), []byte(name)), bytes.Contains([]byte(text), []byte(name)); got != want {
-				t.Errorf("%q in %q: %v", name, text, got)
+// TestEnds: a name is found where a string ends with it, whatever stands around, also where the text
+// is read in pieces.
+func TestEnds(t *testing.T) {
+	for _, name := range []string{"_PyRuntime", "__jit_debug_descriptor", "", "e", "aXbX", "jjj"} {
+		end := name + "\x00"
+		for _, text := range []string{"", end, "x" + end, end[1:], "j" + name, end[1:] + end, end[1:] + "\x00" + end, end[:1] + end + end, "aXaXbX\x00", "jj\x00jjj\x00"} {
+			m := newMentioned([]string{"xx", name, "e"})
+			missing := m.in([]byte(text))
+			if want := name == "" || bytes.Contains([]byte(text), []byte(end)); m.found[1] != want || !missing {
+				t.Errorf("%q in %q: %v", name, text, m.found)
 			}
 		}
 	}

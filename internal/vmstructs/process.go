@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -11,9 +12,10 @@ const (
 	// Prefix is what all symbols of the tables begin with.
 	Prefix = "gHotSpotVM"
 
-	tableSymbol = Prefix + "Structs"
-	maxSymbols  = 64 // there are some 25
+	maxSymbols = 64 // there are some 25
 )
+
+var tableSymbol = elf.Seldom(Prefix + "Structs")
 
 // The errors of [Of].
 var (
@@ -25,7 +27,7 @@ var (
 // nothing.
 func In(m *target.Module) bool {
 	im, _, err := m.PeekImage()
-	return err == nil && len(im.LookupExported(tableSymbol, 1)) > 0
+	return err == nil && im.MayHaveSymbol(tableSymbol) && len(im.LookupExported(tableSymbol, 1)) > 0
 }
 
 type key struct{}

@@ -26,9 +26,10 @@ func (Decorator) Name() string { return "lua" }
 // large is how large a file is at least that may have Lua in it and not in its name, bytes.
 const large = 2 << 20
 
-// Wants implements [language.Chooser]: Lua's libraries are small.
+// Wants implements [language.Chooser]: Lua's libraries are small, and so are programs that have it
+// in them. A library is known by its name, for to open all of them takes longer than all the rest.
 func (Decorator) Wants(m *target.Module) bool {
-	return m.Hi()-m.Lo() >= large || isLuas(m) || m.IsProgram()
+	return m.Hi()-m.Lo() >= large || isLuas(m) || !strings.Contains(path.Base(m.Path), ".so")
 }
 
 // isLuas reports whether a file has nothing but Lua in it, by its name.
