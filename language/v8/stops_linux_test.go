@@ -38,7 +38,7 @@ func (f frame) String() string {
 var stackLine = regexp.MustCompile(`^    at (?:(.*?) \((.*?)(?::(\d+):(\d+))?\)|(.*?):(\d+):(\d+))$`)
 
 // wasmLine is a line of a function of WebAssembly.
-var wasmLine = regexp.MustCompile(`^    at wasm://.*:(wasm-function\[\d+\]):0x[0-9a-f]+$`)
+var wasmLine = regexp.MustCompile(`^    at (?:(.*) \()?wasm://.*:(wasm-function\[\d+\]):0x[0-9a-f]+\)?$`)
 
 // framesOf reads an Error.stack.
 func framesOf(t *testing.T, text string) (list []frame) {
@@ -49,7 +49,11 @@ func framesOf(t *testing.T, text string) (list []frame) {
 			continue
 		}
 		if m := wasmLine.FindStringSubmatch(line); m != nil {
-			list = append(list, frame{function: m[1]})
+			if m[1] == "" {
+				list = append(list, frame{function: m[2]})
+			} else {
+				list = append(list, frame{function: m[1], file: m[2]})
+			}
 			continue
 		}
 		m := stackLine.FindStringSubmatch(line)
@@ -93,6 +97,9 @@ func shown(d *languagetest.Thread) (list []frame, guesses int) {
 	for _, f := range d.Frames() {
 		if f.Guess {
 			guesses++
+		}
+		if strings.HasPrefix(f.Kind, "wasm-function") {
+			f.File = f.Kind
 		}
 		if f.Kind != "native" {
 			list = append(list, frame{f.Function, f.File, f.Line, f.Column})

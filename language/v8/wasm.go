@@ -29,13 +29,17 @@ func (w *walk) wasm(r *record) []language.Frame {
 	pc := r.frame.AddressInBlock()
 	instance := h.slot(r.at(functionAt))
 	f := language.Frame{Function: "wasm-function", Kind: "wasm", Place: instance}
-	if slot, ok := h.wasmSlot(h.field(instance, h.wasmFields.table), pc, byte(r.mark)); ok {
+	table := h.field(instance, h.wasmFields.table)
+	if slot, ok := h.wasmSlot(table, pc, byte(r.mark)); ok {
 		length := h.field(h.field(instance, h.wasmFields.imports), 8)
 		if uint32(length) == 0 { // it is a small integer
 			length >>= 32
 		}
 		if n := uint32(length); h.OK() && n < mostSlots {
 			f.Function = fmt.Sprintf("wasm-function[%d]", int(n)+slot)
+			if name := h.wasmName(instance, table, n+uint32(slot)); name != "" {
+				f.Function, f.Kind = name, f.Function
+			}
 		}
 	}
 	h.Err()

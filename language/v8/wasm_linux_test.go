@@ -15,12 +15,20 @@ import (
 	"github.com/sfwalk/sfwalk/language/v8"
 )
 
-// TestWasm: functions of WebAssembly, of both compilers', have the indexes that Error.stack says.
+// TestWasm: functions of WebAssembly, of both compilers', have the indexes and names that
+// Error.stack says.
 func TestWasm(t *testing.T) {
-	script, err := filepath.Abs("testdata/wasm.js")
+	for _, script := range [][]string{{"wasm.js"}, {"wasmnamed.js"}, {"wasmnamed.js", "shop"}} {
+		t.Run(strings.Join(script, " "), func(t *testing.T) { testWasm(t, script) })
+	}
+}
+
+func testWasm(t *testing.T, script []string) {
+	path, err := filepath.Abs(filepath.Join("testdata", script[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
+	script = append([]string{path}, script[1:]...)
 	for _, node := range nodes(t) {
 		optimized := []string{"--no-liftoff"}
 		for _, name := range []string{"wasm-inlining", "experimental-wasm-inlining"} { // what is inlined is not shown
@@ -30,7 +38,7 @@ func TestWasm(t *testing.T) {
 		}
 		for _, flags := range [][]string{{"--liftoff"}, optimized} {
 			t.Run(fmt.Sprint(strings.TrimPrefix(node, "/"), flags), func(t *testing.T) {
-				p := gdbtest.StartRunning(t, node, append(flags, script)...)
+				p := gdbtest.StartRunning(t, node, append(flags, script...)...)
 				line, err := p.Stdout.ReadString('\n')
 				if err != nil {
 					t.Fatal(err)
