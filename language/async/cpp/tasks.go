@@ -145,14 +145,33 @@ func (t *tasks) await(reached bool) {
 			continue
 		}
 		l := t.layoutOf(x.of)
-		for _, at := range l.handles {
-			t.waits(i, t.at(t.Pointer(x.at+at)))
+		for _, j := range t.continuations(i) {
+			t.waits(i, j)
 		}
 		for j := range l.behind {
 			t.behind(i, &l.behind[j])
 		}
 		t.Err()
 	}
+}
+
+// continuations returns the coroutines whose handles are in the promise of the coroutine with
+// number i. There may be other handles, as where promises are in a list: of several coroutines,
+// the ones are left out whose frames do not lead back, unless none does.
+func (t *tasks) continuations(i int) (list []int) {
+	x := &t.list[i]
+	for _, at := range t.layoutOf(x.of).handles {
+		if j := t.at(t.Pointer(x.at + at)); j >= 0 && j != i && !slices.Contains(list, j) {
+			list = append(list, j)
+		}
+	}
+	if len(list) > 1 {
+		back := slices.DeleteFunc(slices.Clone(list), func(j int) bool { return !t.leadsTo(j, i) })
+		if len(back) > 0 {
+			return back
+		}
+	}
+	return list
 }
 
 // behind follows a pointer in the promise of the coroutine with number i. What it points to may
@@ -189,6 +208,9 @@ const mostFrame = 1 << 16
 // one's.
 func (t *tasks) leadsTo(j, i int) bool {
 	x, l := &t.list[j], t.layoutOf(t.list[j].of)
+	if l.promise.typ == nil {
+		return false
+	}
 	n, _ := l.promise.typ.SizeOf()
 	for at := (x.at + l.promise.offset + n) &^ 7; at+8 <= x.at+min(l.size, mostFrame); at += 8 {
 		if v := t.Pointer(at); v-t.list[i].at < t.size(t.list[i].of) {
