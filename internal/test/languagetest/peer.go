@@ -30,8 +30,8 @@ type Peer struct {
 type Call struct {
 	Function, File string // the file is "" of a function in C
 	Line           int
-	// Or is another line that is as right, of a moment at which the language itself does not know; 0
-	// for none.
+	// Or is another line that is as right, of a moment at which the language itself does not know;
+	// 0 for none.
 	Or int
 }
 
