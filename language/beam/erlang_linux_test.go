@@ -18,7 +18,7 @@ import (
 var decorator = beam.Decorator{}
 
 // compiled returns a folder with the programs of testdata, compiled.
-func compiled(t *testing.T) string {
+func compiled(t testing.TB) string {
 	t.Helper()
 	gdbtest.Later(t, "erl")
 	dir := t.TempDir()
@@ -39,7 +39,7 @@ type machine struct {
 // machines returns the machine's Erlang, without and with frame pointers, and what is in
 // .cache/erlang: 'make rest' puts OTP 28 there (testdata/fetch.sh), and testdata/interpreter.sh the
 // interpreter.
-func machines(t *testing.T) []machine {
+func machines(t testing.TB) []machine {
 	t.Helper()
 	erl := gdbtest.Tool(t, "erl")
 	list := []machine{{"compiled", erl, nil}, {"frame pointers", erl, []string{"+JPperf", "map"}}}
@@ -52,7 +52,7 @@ func machines(t *testing.T) []machine {
 }
 
 // start starts a program with few schedulers.
-func (m *machine) start(t *testing.T, dir string, args ...string) *gdbtest.Process {
+func (m *machine) start(t testing.TB, dir string, args ...string) *gdbtest.Process {
 	t.Helper()
 	return gdbtest.StartRunning(t, m.erl, m.arguments(dir, args)...)
 }
