@@ -77,6 +77,8 @@ ALL_TOOLS    += erl elixir elixirc /usr/lib/erlang/usr/include/erl_nif.h
 ALL_PACKAGES += erlang-base erlang-dev elixir
 ALL_TOOLS    += sbcl ocamlopt
 ALL_PACKAGES += sbcl ocaml
+ALL_TOOLS    += luajit /usr/include/luajit-2.1/lua.h
+ALL_PACKAGES += luajit libluajit-5.1-dev
 ALL_TOOLS    += lua5.1 lua5.4 /usr/include/lua5.1/lua.h /usr/include/lua5.4/lua.h
 ALL_PACKAGES += lua5.1 lua5.4 liblua5.1-0-dev liblua5.4-dev
 

@@ -18,6 +18,7 @@
 //	language/java    Java's, as HotSpot runs it
 //	language/bash    the ones of scripts that bash runs
 //	language/lua     Lua's, with its coroutines
+//	language/luajit  Lua's, as LuaJIT runs it
 //	language/perl    Perl's, with the run loops of its subs
 //	language/php     PHP's, as the Zend engine runs it
 //	language/beam    Erlang's and Elixir's, as BEAM runs them

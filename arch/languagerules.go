@@ -43,6 +43,9 @@ type LanguageRules struct {
 	SBCLGate SBCLGate
 	// SBCLValues is how SBCL's routines RETURN-MULTIPLE and RETURN-VALUES-LIST return.
 	SBCLValues SBCLValues
+	// LuaJIT is what LuaJIT's virtual machine keeps in registers and on the stack; nil if that is
+	// not known.
+	LuaJIT *LuaJITMachine
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -164,3 +167,44 @@ const (
 	SBCLLeft                      // the caller's frame pointer is back, the return address is on top of the stack
 	SBCLReturns                   // the caller's frame pointer is back, the return address still in its place, and SBCLValues.CFA has the CFA
 )
+
+// LuaJITMachine has the registers of LuaJIT's virtual machine, and its frame on the C stack, as its
+// sources for the processor name them (vm_*.dasc, lj_frame.h).
+type LuaJITMachine struct {
+	Base  trad.Reg // the slots of the function that runs: BASE
+	PC    trad.Reg // the instruction that runs next
+	Spare trad.Reg // where the machine keeps Base while it calls C that changes no state; NoReg if Base itself stays
+	// CFA is the rule for the CFA of the frame, and Size the frame's size, bytes: from its stack
+	// pointer up to the CFA.
+	CFA  trad.Rule
+	Size uint64
+	Unit uint64 // in which places in compiled code are counted, bytes
+	// Frames says where the frame has its parts, in the order of releases, the newest first.
+	Frames []LuaJITFrame
+	// Saved has the registers that traces save in the frame, beside the ones that the machine's own
+	// table has, by their places from the CFA on.
+	Saved []trad.RegRule
+	// Exit and Exited are what the code begins and ends with that leaves a trace: up to there the
+	// stack pointer is inward of the frame's. Both are nil if CFA is not by the stack pointer.
+	Exit, Exited []byte
+	// ExitBase is where that code has saved the trace's register for Base, from the stack pointer
+	// on, while it calls C.
+	ExitBase uint64
+	// Global has the address of the machine's dispatch table, or of its global_State, in traces.
+	// Stores reports whether code stores a register off bytes from there.
+	Global trad.Reg
+	Stores func(code []byte, off int32) bool
+	// Link is the instruction that stores the return address of a call in the new function's slots,
+	// Unlink the one that loads it when the function returns, and Next the last one of the code for
+	// an instruction of Lua. Back takes Base back to the caller's slots; nil if that is not known.
+	Link, Unlink, Back, Next []byte
+}
+
+// LuaJITFrame is where a frame of LuaJIT's virtual machine has its parts: offsets from its stack
+// pointer, bytes.
+type LuaJITFrame struct {
+	State    uint64 // the lua_State: CFRAME_OFS_L
+	PC       uint64 // CFRAME_OFS_PC
+	Previous uint64 // the frame before, of the same state: CFRAME_OFS_PREV
+	Results  uint64 // how many results are wanted, or where the state's stack ended: CFRAME_OFS_NRES
+}

@@ -12,6 +12,7 @@
 //	go-morestack
 //	go-mcall
 //	coreclr-hijack  the stub by which .NET's run time stops threads
+//	luajit          LuaJIT's virtual machine, and the traces that it has compiled
 //	fp              code whose table promises a frame pointer
 //	dwarf           code with DWARF call frame information
 //	ehabi           32-bit Arm, by its exception tables

@@ -16,6 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/internal/ehabi"
 	"github.com/sfwalk/sfwalk/sniffer/internal/gostack"
 	"github.com/sfwalk/sfwalk/sniffer/internal/hotspot"
+	"github.com/sfwalk/sfwalk/sniffer/internal/luajit"
 	"github.com/sfwalk/sfwalk/sniffer/internal/pdata"
 	"github.com/sfwalk/sfwalk/sniffer/internal/sbcl"
 	"github.com/sfwalk/sfwalk/sniffer/internal/scan"
@@ -55,7 +56,7 @@ func (o Options) Default() []frame.Sniffer {
 		Tables: []frame.Sniffer{&sframe.Sniffer{Separate: o.Separate}, &dwarf.Sniffer{}}, Records: fp.Records}
 	list := []frame.Sniffer{&sigtramp.Sniffer{}, &sframe.Sniffer{Separate: o.Separate}}
 	list = append(list, gostack.Sniffers()...)
-	list = append(list, &coreclr.Hijack{})
+	list = append(list, &coreclr.Hijack{}, &luajit.Sniffer{})
 	list = append(list,
 		&fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{&dwarf.Sniffer{}, code}},
 		&dwarf.Sniffer{},

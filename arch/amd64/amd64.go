@@ -186,17 +186,30 @@ var Arch = &arch.Arch{
 		SBCLValues:      arch.SBCLValues{CFA: RBX, Moves: sbclMoves},
 		JavaInterpreter: &arch.JavaInterpreter{Bytecode: R13, Method: RBX, Sender: R13, Thread: R15, SenderSlot: -1, WrapperSlot: -6, Between: 3},
 		Zend:            &arch.ZendVM{Call: R14, Instruction: R15, ThreadKey: zendThreadKey},
-		JavaColours:     true,
-		Makes:           makes,
-		CoreCLR:         true,
-		V8:              true,
-		RubyThreads:     true,
-		Calls:           systemV{},
-		VectorBytes:     x86.VectorBytes,
-		VectorCode:      decoder.VectorCode,
-		LongDouble:      abi.X87,
-		MaxAlign:        16,
-		CharSigned:      true,
+		LuaJIT: &arch.LuaJITMachine{
+			Base: RDX, PC: RBX, Spare: RBP, CFA: trad.Rule{Kind: trad.InReg, Reg: RSP, Off: 80}, Size: 80, Unit: 1,
+			Frames: []arch.LuaJITFrame{{State: 16, PC: 24, Previous: 32, Results: 8}},
+			Saved:  []trad.RegRule{{Reg: R12, Rule: trad.Rule{Kind: trad.Saved, Off: -80}}, {Reg: R13, Rule: trad.Rule{Kind: trad.Saved, Off: -88}}},
+			// push r13, r12, r11, r10, r9, r8, rdi, rsi, rbp; lea rbp, [rsp+88]
+			Exit:   []byte{0x41, 0x55, 0x41, 0x54, 0x41, 0x53, 0x41, 0x52, 0x41, 0x51, 0x41, 0x50, 0x57, 0x56, 0x55, 0x48, 0x8d, 0x6c, 0x24, 0x58},
+			Exited: []byte{0x48, 0x89, 0xcc},             // mov rsp, rcx
+			Link:   []byte{0x48, 0x89, 0x5a, 0xf8},       // mov [rdx-8], rbx
+			Unlink: []byte{0x48, 0x8b, 0x5a, 0xf8},       // mov rbx, [rdx-8]
+			Back:   []byte{0x48, 0x8d, 0x54, 0xca, 0xf0}, // lea rdx, [rdx+rcx*8-16]
+			Next:   []byte{0x41, 0xff, 0x24, 0xee},       // jmp [r14+rbp*8]
+			Global: R14, Stores: luajitStores, ExitBase: 144,
+		},
+		JavaColours: true,
+		Makes:       makes,
+		CoreCLR:     true,
+		V8:          true,
+		RubyThreads: true,
+		Calls:       systemV{},
+		VectorBytes: x86.VectorBytes,
+		VectorCode:  decoder.VectorCode,
+		LongDouble:  abi.X87,
+		MaxAlign:    16,
+		CharSigned:  true,
 	},
 }
 

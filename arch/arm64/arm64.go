@@ -124,8 +124,16 @@ var Arch = &arch.Arch{
 	},
 
 	LanguageRules: arch.LanguageRules{
-		ThreadPointer:       []trad.Reg{TPIDR},
-		JavaInterpreter:     &arch.JavaInterpreter{Bytecode: X0 + 22, Method: X0 + 12, Sender: arch.NoReg, Thread: X0 + 28, SenderSlot: -1, WrapperSlot: -8, Between: 4},
+		ThreadPointer:   []trad.Reg{TPIDR},
+		JavaInterpreter: &arch.JavaInterpreter{Bytecode: X0 + 22, Method: X0 + 12, Sender: arch.NoReg, Thread: X0 + 28, SenderSlot: -1, WrapperSlot: -8, Between: 4},
+		LuaJIT: &arch.LuaJITMachine{
+			Base: X0 + 19, PC: X0 + 21, Spare: arch.NoReg, CFA: trad.Rule{Kind: trad.InReg, Reg: X0 + 29, Off: 16}, Size: 208, Unit: 4,
+			Frames: []arch.LuaJITFrame{{State: 16, PC: 8, Previous: 0, Results: 40}, {State: 176, PC: 168, Previous: 160, Results: 200}},
+			Link:   []byte{0x75, 0x82, 0x1f, 0xf8}, // stur x21, [x19, #-8]
+			Unlink: []byte{0x75, 0x82, 0x5f, 0xf8}, // ldur x21, [x19, #-8]
+			Next:   []byte{0x00, 0x01, 0x1f, 0xd6}, // br x8
+			Global: X0 + 22, Stores: luajitStores, ExitBase: 408,
+		},
 		Zend:                &arch.ZendVM{Call: X0 + 27, Instruction: X0 + 28},
 		ThreadBlock:         16, // a pointer to the C library's table, and one to spare
 		Handlers:            arch.Handlers{Data: []trad.Reg{X0, X0 + 1, X0 + 2, X0 + 3}, Registers: 98},

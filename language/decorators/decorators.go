@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/language/dotnet"
 	"github.com/sfwalk/sfwalk/language/java"
 	"github.com/sfwalk/sfwalk/language/lua"
+	"github.com/sfwalk/sfwalk/language/luajit"
 	"github.com/sfwalk/sfwalk/language/perl"
 	"github.com/sfwalk/sfwalk/language/php"
 	"github.com/sfwalk/sfwalk/language/python"
@@ -20,5 +21,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}}
 }

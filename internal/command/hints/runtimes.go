@@ -56,7 +56,7 @@ var runtimes = []runtime{
 		subject: "PHP's compiled functions", remedy: "start php with -d opcache.jit_debug=16",
 	},
 	{
-		file:    matching(`^(luajit.*|libluajit.*\.so.*)$`),
+		file: matching(`^(luajit.*|libluajit.*\.so.*)$`), language: "luajit",
 		subject: "Lua's compiled functions", remedy: "build LuaJIT with -DLUAJIT_USE_PERFTOOLS",
 	},
 	{
