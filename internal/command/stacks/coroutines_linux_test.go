@@ -15,6 +15,7 @@ import (
 // TestTasksOfCoroutines lists the coroutines of a process, of its snapshot and of its core file.
 // (That they are right, TestCoroutines of language/async/cpp says.)
 func TestTasksOfCoroutines(t *testing.T) {
+	gdbtest.NeedAMD64(t)
 	src, err := filepath.Abs("../../../language/async/cpp/testdata/coroutines.cpp")
 	if err != nil {
 		t.Fatal(err)

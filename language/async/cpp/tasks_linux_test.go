@@ -226,6 +226,7 @@ func builds(t *testing.T, test func(t *testing.T, path string)) {
 // build builds the program.
 func build(t testing.TB, compiler string, flags ...string) string {
 	t.Helper()
+	gdbtest.NeedAMD64(t)
 	if slices.Contains(flags, "-stdlib=libc++") {
 		gdbtest.File(t, "/usr/include/c++/v1")
 	}
@@ -304,6 +305,7 @@ var marked = regexp.MustCompile(`(?m)co_await .* // (\w+)$`)
 
 // TestAsio: coroutines of a library wait at the lines that the source says.
 func TestAsio(t *testing.T) {
+	gdbtest.NeedAMD64(t)
 	gdbtest.File(t, "/usr/include/asio.hpp")
 	src, err := filepath.Abs("testdata/asio.cpp")
 	if err != nil {
