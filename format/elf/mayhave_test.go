@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestEnds: a name is found where a string ends with it, whatever stands around, also where the text
-// is read in pieces.
+// TestEnds: a name is found where a string ends with it, whatever stands around, also where the
+// text is read in pieces.
 func TestEnds(t *testing.T) {
 	for _, name := range []string{"_PyRuntime", "__jit_debug_descriptor", "", "e", "aXbX", "jjj"} {
 		end := name + "\x00"
