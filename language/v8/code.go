@@ -13,7 +13,6 @@ const (
 	mostBackward = 1 << 20 // how far an address is from the beginning of its code
 	alignment    = 32      // of code, at least
 	codeKindMask = 0xf
-	kindRegExp   = 3
 )
 
 // codeAt finds the code that an address is in. V8 has no table of it that is easy to read. But each

@@ -76,7 +76,7 @@ func (w *walk) frame(level int, f *frame.Frame) {
 	if m := f.Module(); m == nil || m.Path != w.path {
 		r.code, _ = h.codeAt(f.AddressInBlock())
 	}
-	if r.code.object != 0 && r.code.kind == kindRegExp {
+	if r.code.object != 0 && r.code.kind == h.kindRegExp {
 		w.name(level, w.regExp(&r))
 		return
 	}

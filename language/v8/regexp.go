@@ -43,12 +43,19 @@ func (w *walk) findRegExp(r *record) string {
 	return name
 }
 
-// leadsTo reports whether the data of a regular expression have its code.
+// leadsTo reports whether the data of a regular expression have its code, or an object whose first
+// field that is.
 func (h *heap) leadsTo(data, code uint64) bool {
 	for i := range uint64(regExpFields) {
-		if v := h.field(data, 8+8*i); v == code || !h.OK() {
-			return h.Err() == nil
+		v := h.field(data, 8+8*i)
+		if h.Err() != nil {
+			return false
 		}
+		if v == code || isPointer(v) && h.field(v, 8) == code {
+			h.Err()
+			return true
+		}
+		h.Err()
 	}
 	return false
 }

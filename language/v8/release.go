@@ -17,6 +17,7 @@ type release struct {
 	codeDeopt     uint64 // of Code: the data of a compiler, or of baseline code, the bytecode
 	codePositions uint64 // of baseline code: the size of the code of each bytecode
 	baseline      int    // the kind of baseline code; the two compilers have the next ones
+	kindRegExp    int    // of code of regular expressions
 	safepointHead uint64 // bytes before the count of safepoints
 	deoptData     deoptIndexes
 	wasmFields    wasmLayout
@@ -78,7 +79,10 @@ func (t *table) release() *release {
 	r.codeStart, r.codeHeader, r.codeOf = 40, 16, 8
 	r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 16, 24, 48, 56
 	r.wasmFields = wasmLayout{table: 120, imports: 24, slotSize: 5}
-	r.exitThis = 48
+	r.exitThis, r.kindRegExp = 48, 3
+	if t.from(14, 2) {
+		r.kindRegExp = 4
+	}
 	if t.from(14, 6) {
 		r.exitThis = 40
 	}
