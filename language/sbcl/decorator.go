@@ -17,9 +17,10 @@ type Decorator struct{}
 func (Decorator) Name() string { return "lisp" }
 
 // Wants implements [language.Chooser]: the run time itself is small. Programs that were saved with
-// it have any name, but a heap behind it.
+// it (SAVE-LISP-AND-DIE) have any name, but are no libraries.
 func (Decorator) Wants(m *target.Module) bool {
-	return m.Hi()-m.Lo() >= large || strings.Contains(path.Base(m.Path), "sbcl")
+	name := path.Base(m.Path)
+	return strings.Contains(name, "sbcl") || m.Hi()-m.Lo() >= large && !strings.Contains(name, ".so")
 }
 
 // large is the size in memory from which on a module is looked into, bytes.
