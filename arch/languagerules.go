@@ -26,6 +26,9 @@ type LanguageRules struct {
 	// RubyThreads is whether the layouts of Ruby's records of threads that are known are the
 	// processor's: they contain structures of the C library.
 	RubyThreads bool
+	// RContexts is whether the layout of R's contexts that is known is the processor's: they
+	// contain a structure of the C library.
+	RContexts bool
 	// Zend is what PHP's interpreter keeps in registers; nil if that is not known.
 	Zend *ZendVM
 	// Erlang is what the code of Erlang's compiler keeps in registers; nil if that is not known.

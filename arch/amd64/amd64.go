@@ -204,6 +204,7 @@ var Arch = &arch.Arch{
 		CoreCLR:     true,
 		V8:          true,
 		RubyThreads: true,
+		RContexts:   true,
 		Calls:       systemV{},
 		VectorBytes: x86.VectorBytes,
 		VectorCode:  decoder.VectorCode,

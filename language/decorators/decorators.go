@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/language/perl"
 	"github.com/sfwalk/sfwalk/language/php"
 	"github.com/sfwalk/sfwalk/language/python"
+	"github.com/sfwalk/sfwalk/language/r"
 	"github.com/sfwalk/sfwalk/language/ruby"
 	"github.com/sfwalk/sfwalk/language/sbcl"
 	"github.com/sfwalk/sfwalk/language/v8"
@@ -21,5 +22,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}}
 }
