@@ -16,6 +16,7 @@
 //	language/async/rust  tasks of Rust, as tokio runs them
 //	language/dotnet  .NET's, as CoreCLR runs it
 //	language/java    Java's, as HotSpot runs it
+//	language/mono    Mono's: methods that it has compiled
 //	language/bash    the ones of scripts that bash runs
 //	language/lua     Lua's, with its coroutines
 //	language/luajit  Lua's, as LuaJIT runs it

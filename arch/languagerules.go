@@ -19,6 +19,8 @@ type LanguageRules struct {
 	// JavaColours is whether the colours of references of HotSpot's generational ZGC have more than
 	// one length, each said by the colour itself.
 	JavaColours bool
+	// Mono is whether the code of Mono's functions that read one field is known for the processor.
+	Mono bool
 	// CoreCLR is whether .NET's code for the processor has amd64's unwind codes of Windows.
 	CoreCLR bool
 	// V8 is whether the layouts of V8's frames and objects that are known are the processor's.

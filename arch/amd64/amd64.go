@@ -202,6 +202,7 @@ var Arch = &arch.Arch{
 		JavaColours: true,
 		Makes:       makes,
 		CoreCLR:     true,
+		Mono:        true,
 		V8:          true,
 		RubyThreads: true,
 		RContexts:   true,

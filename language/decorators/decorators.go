@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/language/java"
 	"github.com/sfwalk/sfwalk/language/lua"
 	"github.com/sfwalk/sfwalk/language/luajit"
+	"github.com/sfwalk/sfwalk/language/mono"
 	"github.com/sfwalk/sfwalk/language/perl"
 	"github.com/sfwalk/sfwalk/language/php"
 	"github.com/sfwalk/sfwalk/language/python"
@@ -22,5 +23,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}}
 }
