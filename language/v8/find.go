@@ -32,23 +32,27 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if !p.Arch.V8 {
 		return nil, errors.New("V8's frames are known of amd64 alone")
 	}
-	l, err := layOut(&constants{image: im, bias: bias, memory: p.Memory, arch: p.Arch})
+	c := &constants{image: im, bias: bias, memory: p.Memory, arch: p.Arch}
+	l, err := layOut(c)
 	if l == nil {
 		return nil, err
 	}
-	return []language.Runtime{&engine{path: m.Path, memory: p.Memory, layout: l}}, err
+	l.async, l.noAsync = layOutAsync(c, l)
+	return []language.Runtime{&engine{path: m.Path, memory: p.Memory, layout: l, arch: p.Arch, threads: p.Threads}}, err
 }
 
 // engine is V8 in a process. Its builtin functions may run in a copy: the module of a frame is
 // known by its path.
 type engine struct {
 	*layout
-	path   string        // of the module
-	memory target.Memory // of the process, as it is when it is read
-	pages  pages.Spare
-	lines  lineTables
-	kept   kept
-	moment moment
+	path    string        // of the module
+	memory  target.Memory // of the process, as it is when it is read
+	arch    *arch.Arch
+	threads func() ([]target.Thread, error) // nil if nobody knows them
+	pages   pages.Spare
+	lines   lineTables
+	kept    kept
+	moment  moment
 }
 
 // constants are numbers that a module with V8 exports.

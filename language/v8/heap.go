@@ -10,6 +10,7 @@ type heap struct {
 	*structs.Reader
 	*layout
 	effort int           // what was read, in bytes or in the time of so many
+	most   int           // which it may be
 	stack  target.Memory // of the stack; nil if the Reader has it, too
 	word   [8]byte
 	room   [4 << 10]byte
@@ -28,7 +29,7 @@ type heap struct {
 }
 
 func newHeap(r *structs.Reader, l *layout) *heap {
-	return &heap{Reader: r, layout: l, keys: map[uint64]string{}, classes: map[uint64]string{}, plainNames: map[uint64]bool{},
+	return &heap{Reader: r, layout: l, most: mostEffort, keys: map[uint64]string{}, classes: map[uint64]string{}, plainNames: map[uint64]bool{},
 		functions: map[uint64]function{}, tables: map[uint64][]byte{}, codes: map[uint64]code{}, patterns: map[uint64]string{}, modules: map[uint64]wasmNames{}}
 }
 
@@ -40,7 +41,7 @@ var mostEffort = 64 << 20
 
 // spend counts effort. It reports whether there may be more.
 func (h *heap) spend(n int) bool {
-	if h.effort += n; h.effort > mostEffort {
+	if h.effort += n; h.effort > h.most {
 		h.Fail("the stack takes too much effort")
 		return false
 	}

@@ -35,6 +35,8 @@ type layout struct {
 	types instanceTypes
 	kinds frameTypes
 	release
+	async   *asyncLayout // nil if it is not known
+	noAsync error        // why
 }
 
 // instanceTypes are numbers of kinds of objects.

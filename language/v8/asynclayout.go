@@ -1,0 +1,82 @@
+package v8
+
+import "fmt"
+
+// asyncLayout says where V8 has its heap, and what waits in it: in bytes from the beginning of an
+// object or a structure.
+type asyncLayout struct {
+	asyncTypes
+	functionContext uint64 // of JSFunction
+
+	// Of PromiseReaction.
+	reactionNext, reactionReject, reactionFulfill, reactionPromise uint64
+
+	// Of the heap's structures, which are no objects.
+	spaceNew, spaceOld                         int    // the numbers of spaces
+	spaceList                                  uint64 // of a space: its first and last page
+	pageHeap, pageSpace, pageBegin, pageFinish uint64 // of a page's record
+}
+
+// asyncTypes are numbers of kinds of objects.
+type asyncTypes struct {
+	promise, reaction, fulfilled, rejected, capability uint16
+	function, generator, request                       uint16
+}
+
+// Where objects have what, in bytes, in all releases that are known.
+const (
+	generatorFunction = 24
+	generatorThis     = 40
+	generatorOffset   = 48 // in the bytecode, from the beginning of the BytecodeArray on
+	generatorState    = 64 // from 0 on if it waits
+	asyncPromise      = 80 // of an async function; of an async generator, its first request
+
+	promiseReactions = 24
+	promiseFlags     = 32
+	promiseStatus    = 3 // in the flags; 0 for one that is pending
+
+	requestNext    = 8
+	requestPromise = 32
+
+	capabilityPromise = 8
+
+	contextFirst  = 32 // behind the ScopeInfo and the outer context
+	contextSecond = 40
+)
+
+// layOutAsync returns the layout, nil if a part of it is not known.
+func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
+	c.lacks = ""
+	kind := func(name string) uint16 { return uint16(c.of("type_" + name)) }
+	a := &asyncLayout{
+		asyncTypes: asyncTypes{
+			promise: kind("JSPromise__JS_PROMISE_TYPE"), reaction: kind("PromiseReaction__PROMISE_REACTION_TYPE"),
+			fulfilled:  kind("PromiseFulfillReactionJobTask__PROMISE_FULFILL_REACTION_JOB_TASK_TYPE"),
+			rejected:   kind("PromiseRejectReactionJobTask__PROMISE_REJECT_REACTION_JOB_TASK_TYPE"),
+			capability: kind("PromiseCapability__PROMISE_CAPABILITY_TYPE"), function: kind("JSAsyncFunctionObject__JS_ASYNC_FUNCTION_OBJECT_TYPE"),
+			generator: kind("JSAsyncGeneratorObject__JS_ASYNC_GENERATOR_OBJECT_TYPE"), request: kind("AsyncGeneratorRequest__ASYNC_GENERATOR_REQUEST_TYPE"),
+		},
+		functionContext: uint64(c.of("class_JSFunction__context__Context", "class_JSFunction__context__Tagged_Context_")),
+		spaceNew:        1, spaceOld: 2, spaceList: 40,
+	}
+	if c.lacks != "" {
+		return nil, fmt.Errorf("V8 %d.%d does not tell %s", l.major, l.minor, c.lacks)
+	}
+	first := uint64(8) // of a reaction's fields
+	if l.major >= 12 {
+		first = 16
+	}
+	a.reactionNext, a.reactionReject, a.reactionFulfill, a.reactionPromise = first, first+8, first+16, first+24
+	switch {
+	case l.major < 11:
+		a.spaceNew, a.spaceOld, a.spaceList = 7, 1, 168
+		fallthrough
+	case l.major < 12:
+		a.pageHeap, a.pageBegin, a.pageFinish, a.pageSpace = 16, 24, 32, 64
+	case l.major < 13:
+		a.pageHeap, a.pageBegin, a.pageFinish, a.pageSpace = 24, 32, 40, 72
+	default:
+		a.pageHeap, a.pageBegin, a.pageFinish, a.pageSpace = 64, 72, 56, 80
+	}
+	return a, nil
+}

@@ -1,0 +1,143 @@
+package v8
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// isolate is a heap with what runs on it. One thread at a time is in it.
+type isolate struct {
+	at     uint64
+	words  []uint64 // its first ones
+	thread int      // the ID of the thread that is in it
+	maps   rootMaps
+}
+
+// rootMaps are Maps that all objects of a type share. They are among the roots.
+type rootMaps struct {
+	free                          uint64 // of free memory
+	reaction, fulfilled, rejected uint64
+}
+
+// Bounds of isolates, and of the stacks in which they are looked for.
+const (
+	isolateWords  = 9 << 10 // of which one may be the first of the heap's
+	mostRoots     = 3 << 10 // words from the beginning to the end of the roots
+	mostIsolates  = 1 << 10
+	mostStack     = 8 << 20 // bytes from the stack pointer on
+	mostPointers  = 1 << 14 // on a stack
+	farthestLimit = 4 << 20 // bytes between a stack pointer and the limit of the stack
+	slack         = 64 << 10
+	stackLimit    = 16 // in the isolate: where the stack ends; it is changed to interrupt
+	realLimit     = 32 // the same; it stays
+)
+
+// isolateOf finds the isolate that a thread is in, whose stack pointer is sp: there is a pointer to
+// it on the stack, as each scope of handles has one, and it has the limit of this stack. It returns
+// nil if there is none.
+func (h *heap) isolateOf(sp uint64) (found *isolate) {
+	seen := map[uint64]bool{}
+	h.eachWord(sp&^7, mostStack, func(_, p uint64) bool {
+		if p%16 != 0 || p < 1<<12 || p >= 1<<47 || seen[p] {
+			return true
+		}
+		seen[p] = true
+		if h.limits(p, sp) {
+			found = h.isolateAt(p)
+		}
+		h.Err()
+		return found == nil && len(seen) < mostPointers
+	})
+	return found
+}
+
+// eachWord hands out the words from an address on, until one cannot be read, or do returns false.
+func (h *heap) eachWord(at, most uint64, do func(at, word uint64) bool) {
+	var block [1 << 10]byte
+	for end := at + most; at < end; {
+		n := min(uint64(len(block)), end-at)
+		if !h.Bytes(at, block[:n]) { // the memory may end within
+			h.Err()
+			if n = 8; !h.Bytes(at, block[:n]) {
+				h.Err()
+				return
+			}
+		}
+		for i := uint64(0); i+8 <= n; i += 8 {
+			if !do(at+i, h.Arch.Order.Uint64(block[i:])) {
+				return
+			}
+		}
+		at += n
+	}
+}
+
+// limits reports whether an isolate may be at an address, which has the limit of a stack.
+func (h *heap) limits(at, sp uint64) bool {
+	for _, offset := range []uint64{stackLimit, realLimit} {
+		if limit := h.Uint(at+offset, 8); h.OK() && limit%2 == 0 && sp+slack-limit < farthestLimit {
+			return true
+		}
+	}
+	return false
+}
+
+// isolateAt reads the isolate at an address, nil if there is none.
+func (h *heap) isolateAt(at uint64) *isolate {
+	p := make([]byte, 8*isolateWords)
+	if !h.Bytes(at, p) {
+		return nil
+	}
+	x := &isolate{at: at, words: make([]uint64, isolateWords)}
+	for i := range x.words {
+		x.words[i] = h.Arch.Order.Uint64(p[8*i:])
+	}
+	m := &x.maps
+	for _, v := range x.words[:mostRoots] {
+		if !isPointer(v) || !h.is(v, h.types.meta) {
+			h.Err()
+			continue
+		}
+		if m.free == 0 { // it is the first root
+			m.free = v
+		}
+		switch t := uint16(h.Uint(v-1+h.mapType, 2)); {
+		case t == h.async.reaction && m.reaction == 0:
+			m.reaction = v
+		case t == h.async.fulfilled && m.fulfilled == 0:
+			m.fulfilled = v
+		case t == h.async.rejected && m.rejected == 0:
+			m.rejected = v
+		}
+	}
+	h.Err()
+	if m.reaction == 0 || m.fulfilled == 0 || m.rejected == 0 {
+		return nil
+	}
+	return x
+}
+
+// isolates finds the isolates that threads are in.
+func (h *heap) isolates(threads []target.Thread) (list []*isolate) {
+	known := map[uint64]bool{}
+	for _, th := range threads {
+		var regs arch.Registers
+		if th.Registers(&regs) != nil {
+			continue
+		}
+		sp, ok := regs.Get(h.Arch.SP)
+		if !ok {
+			continue
+		}
+		x := h.isolateOf(sp)
+		if x == nil || known[x.at] {
+			continue
+		}
+		known[x.at] = true
+		x.thread = th.ID()
+		if list = append(list, x); len(list) == mostIsolates {
+			break
+		}
+	}
+	return list
+}
