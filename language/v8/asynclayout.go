@@ -7,6 +7,7 @@ import "fmt"
 type asyncLayout struct {
 	asyncTypes
 	functionContext uint64 // of JSFunction
+	state           uint64 // of an isolate: what it does
 
 	// Of PromiseReaction.
 	reactionNext, reactionReject, reactionFulfill, reactionPromise uint64
@@ -16,6 +17,13 @@ type asyncLayout struct {
 	spaceList                                  uint64 // of a space: its first and last page
 	pageHeap, pageSpace, pageBegin, pageFinish uint64 // of a page's record
 }
+
+// What an isolate does.
+const (
+	stateScript  = 0 // it runs JavaScript
+	stateCollect = 1 // it collects garbage
+	stateIdle    = 8 // it waits in the loop of events
+)
 
 // asyncTypes are numbers of kinds of objects.
 type asyncTypes struct {
@@ -65,6 +73,18 @@ func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 	first := uint64(8) // of a reaction's fields
 	if l.major >= 12 {
 		first = 16
+	}
+	switch {
+	case l.major < 11:
+		a.state = 17768
+	case l.major < 12:
+		a.state = 432
+	case l.major < 13:
+		a.state = 440
+	case l.major < 14:
+		a.state = 488
+	default:
+		a.state = 496
 	}
 	a.reactionNext, a.reactionReject, a.reactionFulfill, a.reactionPromise = first, first+8, first+16, first+24
 	switch {

@@ -21,13 +21,14 @@ type rootMaps struct {
 
 // Bounds of isolates, and of the stacks in which they are looked for.
 const (
-	isolateWords  = 9 << 10 // of which one may be the first of the heap's
+	isolateWords  = 8 << 10 // that have the heap's first ones
 	mostRoots     = 3 << 10 // words from the beginning to the end of the roots
 	mostIsolates  = 1 << 10
 	mostStack     = 8 << 20 // bytes from the stack pointer on
 	mostPointers  = 1 << 14 // on a stack
 	farthestLimit = 4 << 20 // bytes between a stack pointer and the limit of the stack
 	slack         = 64 << 10
+	isolateSelf   = 8  // in the isolate: its own address
 	stackLimit    = 16 // in the isolate: where the stack ends; it is changed to interrupt
 	realLimit     = 32 // the same; it stays
 )
@@ -38,11 +39,11 @@ const (
 func (h *heap) isolateOf(sp uint64) (found *isolate) {
 	seen := map[uint64]bool{}
 	h.eachWord(sp&^7, mostStack, func(_, p uint64) bool {
-		if p%16 != 0 || p < 1<<12 || p >= 1<<47 || seen[p] {
+		if p%8 != 0 || p < 1<<12 || p >= 1<<47 || seen[p] {
 			return true
 		}
 		seen[p] = true
-		if h.limits(p, sp) {
+		if h.Uint(p+isolateSelf, 8) == p && h.limits(p, sp) {
 			found = h.isolateAt(p)
 		}
 		h.Err()

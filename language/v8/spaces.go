@@ -36,12 +36,20 @@ func (h *heap) areas(x *isolate) (list []area) {
 			if h.Uint(space+n+8, 8) != heapAt || int(h.Uint(space+n+16, 1)) != a.spaceNew {
 				continue
 			}
+			before := h.Err()
 			half := h.pages(space, heapAt, n)
+			wrong := h.Err()
 			used := 0
 			for j, p := range half {
 				if _, ok := p.in(unused); ok {
 					used = j + 1
 				}
+			}
+			if before == nil && used > 0 { // else nothing is in this half
+				before = wrong
+			}
+			if before != nil {
+				h.Fail("%w", before)
 			}
 			for _, p := range half[:used] {
 				list = append(list, p.without(unused)...)

@@ -53,6 +53,8 @@ func (e *engine) Tasks(m target.Memory) ([]language.Task, error) {
 	return t.tasks(), t.err
 }
 
+var errCollects = errors.New("the garbage collector runs, and may just have moved some")
+
 // tasks are the tasks as they are found.
 type tasks struct {
 	*engine
@@ -77,6 +79,9 @@ func (t *tasks) find(x *isolate) {
 	areas := h.areas(x)
 	if err := h.Err(); err != nil {
 		t.fail(err)
+	}
+	if h.Uint(x.at+h.async.state, 1) == stateCollect {
+		t.fail(errCollects)
 	}
 	var reactions, jobs []uint64
 	room := make([]byte, pageSize)
