@@ -15,14 +15,14 @@ type isolate struct {
 
 // rootMaps are Maps that all objects of a type share. They are among the roots.
 type rootMaps struct {
-	free                          uint64 // of free memory
-	reaction, fulfilled, rejected uint64
+	free     uint64 // of free memory
+	reaction uint64
 }
 
 // Bounds of isolates, and of the stacks in which they are looked for.
 const (
-	isolateWords  = 8 << 10 // that have the heap's first ones
-	mostRoots     = 3 << 10 // words from the beginning to the end of the roots
+	isolateWords  = 12 << 10 // that have the heap's, as far as they are needed
+	mostRoots     = 3 << 10  // words from the beginning to the end of the roots
 	mostIsolates  = 1 << 10
 	mostStack     = 8 << 20 // bytes from the stack pointer on
 	mostPointers  = 1 << 14 // on a stack
@@ -85,16 +85,13 @@ func (h *heap) limits(at, sp uint64) bool {
 
 // isolateAt reads the isolate at an address, nil if there is none.
 func (h *heap) isolateAt(at uint64) *isolate {
-	p := make([]byte, 8*isolateWords)
-	if !h.Bytes(at, p) {
-		return nil
-	}
-	x := &isolate{at: at, words: make([]uint64, isolateWords)}
-	for i := range x.words {
-		x.words[i] = h.Arch.Order.Uint64(p[8*i:])
-	}
+	x := &isolate{at: at}
+	h.eachWord(at, 8*isolateWords, func(_, word uint64) bool {
+		x.words = append(x.words, word)
+		return true
+	})
 	m := &x.maps
-	for _, v := range x.words[:mostRoots] {
+	for _, v := range x.words[:min(mostRoots, len(x.words))] {
 		if !isPointer(v) || !h.is(v, h.types.meta) {
 			h.Err()
 			continue
@@ -102,17 +99,13 @@ func (h *heap) isolateAt(at uint64) *isolate {
 		if m.free == 0 { // it is the first root
 			m.free = v
 		}
-		switch t := uint16(h.Uint(v-1+h.mapType, 2)); {
-		case t == h.async.reaction && m.reaction == 0:
+		if uint16(h.Uint(v-1+h.mapType, 2)) == h.async.reaction {
 			m.reaction = v
-		case t == h.async.fulfilled && m.fulfilled == 0:
-			m.fulfilled = v
-		case t == h.async.rejected && m.rejected == 0:
-			m.rejected = v
+			break
 		}
 	}
 	h.Err()
-	if m.reaction == 0 || m.fulfilled == 0 || m.rejected == 0 {
+	if m.reaction == 0 || len(x.words) < firstSpaces/8 {
 		return nil
 	}
 	return x

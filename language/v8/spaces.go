@@ -161,30 +161,27 @@ func (p area) without(list []area) []area {
 	return []area{{p.lo, u.lo}, {u.hi, p.hi}}
 }
 
-// scan hands out the objects in an area that have one of some Maps, none of which is 0. It looks at
-// each word: free memory apart, a Map is at the beginning of its objects, and in few other places.
-// It returns how many bytes it has read.
-func (h *heap) scan(m target.Memory, p area, free uint64, maps [3]uint64, room []byte, do func(mapped, object uint64)) (n int) {
+// scan hands out the objects in an area that have a Map. It looks at each word: free memory apart, a
+// Map that all objects of a type share is at the beginning of each, and at few other places.
+func (h *heap) scan(m target.Memory, p area, free, want uint64, room []byte, do func(object uint64)) {
 	for at := p.lo; at < p.hi; {
 		part := room[:min(uint64(len(room)), p.hi-at)]
 		got, _ := m.ReadMemory(at, part)
-		n += got
-		got &^= 7
-		if got == 0 {
-			return n
+		if got &^= 7; got == 0 {
+			return
 		}
 		i := 0
 		for i < got {
-			w := h.Arch.Order.Uint64(part[i:])
-			switch w {
-			case maps[0], maps[1], maps[2]:
-				do(w, at+uint64(i)+1)
+			switch h.Arch.Order.Uint64(part[i:]) {
+			case want:
+				do(at + uint64(i) + 1)
 			case free:
 				if i+16 > got {
 					break
 				}
-				if size := h.Arch.Order.Uint64(part[i+8:]); isSmall(size) && size>>32 >= 16 && size>>32%8 == 0 && uint64(i)+size>>32 <= p.hi-at {
-					i += int(size >> 32)
+				size := h.Arch.Order.Uint64(part[i+8:])
+				if n := size >> 32; isSmall(size) && n >= 16 && n%8 == 0 && uint64(i)+n <= p.hi-at {
+					i += int(n)
 					continue
 				}
 			}
@@ -192,5 +189,4 @@ func (h *heap) scan(m target.Memory, p area, free uint64, maps [3]uint64, room [
 		}
 		at += uint64(i)
 	}
-	return n
 }

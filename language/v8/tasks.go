@@ -72,8 +72,7 @@ func (t *tasks) fail(err error) {
 	}
 }
 
-// find finds what waits in an isolate. A reaction of a promise has the function that it resumes; it
-// turns into a job when the promise is settled.
+// find finds what waits in an isolate: each reaction of a promise has the function that it resumes.
 func (t *tasks) find(x *isolate) {
 	h := t.heap
 	areas := h.areas(x)
@@ -83,26 +82,25 @@ func (t *tasks) find(x *isolate) {
 	if h.Uint(x.at+h.async.state, 1) == stateCollect {
 		t.fail(errCollects)
 	}
-	var reactions, jobs []uint64
+	// What is ready has turned from a reaction into a job.
+	for _, job := range h.jobs(x) {
+		if kind, ok := h.typeOf(job); ok && (kind == h.async.fulfilled || kind == h.async.rejected) {
+			w := h.handlerOf(h.field(job, h.async.reactionFulfill))
+			t.add(w.waits, x.thread, true)
+		}
+	}
 	room := make([]byte, pageSize)
 	for _, p := range areas {
 		if t.read += int(p.hi - p.lo); t.read > mostHeap {
 			t.fail(fmt.Errorf("the heaps have more than %d GiB", mostHeap>>30))
 			break
 		}
-		h.scan(t.memory, p, x.maps.free, [3]uint64{x.maps.reaction, x.maps.fulfilled, x.maps.rejected}, room, func(m, object uint64) {
-			if m == x.maps.reaction {
-				reactions = append(reactions, object)
-			} else {
-				jobs = append(jobs, object)
+		h.scan(t.memory, p, x.maps.free, x.maps.reaction, room, func(reaction uint64) {
+			if h.is(reaction, h.async.reaction) && h.spend(64) {
+				t.add(h.handlersOf(reaction)[0].waits, x.thread, false)
 			}
+			h.Err()
 		})
-	}
-	for _, r := range reactions {
-		t.add(h.handlersOf(r)[0].waits, x.thread, false)
-	}
-	for _, r := range jobs { // one that was done is there until the memory is needed
-		t.add(h.handlerOf(h.field(r, h.async.reactionFulfill)).waits, x.thread, true)
 	}
 }
 

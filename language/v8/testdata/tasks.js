@@ -154,9 +154,10 @@ function spin(n) { // it makes work for the garbage collector
 // Settles leaves. ready is true to settle the ones alone of which it is known who is ready then.
 function settle(n, ready) {
   for (; n > 0 && leaves.length > 0; n--) {
-    const i = random(leaves.length);
+    let i = random(leaves.length);
+    if (ready) i = leaves.findIndex((x, j) => (j >= i || j > leaves.length / 2) && x.of && !x.mine);
+    if (i < 0) return;
     const x = leaves[i];
-    if (ready && (!x.of || x.mine)) continue;
     leaves.splice(i, 1);
     if (x.of) x.of.ready = true;
     x.settle();
