@@ -15,7 +15,7 @@ const (
 	mostTasks  = 1 << 18
 	mostHeap   = 8 << 30 // bytes of all heaps
 	mostChain  = 1 << 10 // functions of one task
-	taskEffort = 4 << 30
+	taskEffort = 1 << 30
 )
 
 // waiter is an async function or an async generator that waits in an await.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/v8"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -125,10 +127,39 @@ func functionsSaid(t testing.TB, file string) (said map[string]waits, ok bool) {
 	return said, true
 }
 
+// differences holds what was found against what the program has said, and counts the functions.
+func differences(t testing.TB, got, want map[string]waits) (ready, wrong int) {
+	t.Helper()
+	tell := func(format string, args ...any) {
+		if wrong++; wrong < 10 {
+			t.Errorf(format, args...)
+		}
+	}
+	for name, w := range want {
+		if w.ready {
+			ready++
+		}
+		if g, ok := got[name]; !ok || g.String() != w.String() {
+			tell("%s: %v, want %v", name, g, w)
+		}
+	}
+	for name := range maps.Keys(got) {
+		if _, ok := want[name]; !ok {
+			tell("%s: %v, want none", name, got[name])
+		}
+	}
+	return ready, wrong
+}
+
+// collects reports whether tasks may be missing because the garbage collector runs.
+func collects(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "garbage collector")
+}
+
 // TestTasks stops a program at random moments and holds the async functions that wait against what
 // the program has said of the same moment.
 func TestTasks(t *testing.T) {
-	stops := 20
+	stops := 12
 	if os.Getenv("SFWALK_SOAK") == "1" {
 		stops = 100
 	}
@@ -141,7 +172,7 @@ func TestTasks(t *testing.T) {
 			t.Run(fmt.Sprint(strings.TrimPrefix(node, "/"), flags), func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "tasks")
 				p := gdbtest.StartRunning(t, node, append(flags, script, file, "60", strconv.Itoa(len(flags)))...)
-				compared, functions, ready, wrong, collects := 0, 0, 0, 0, 0
+				compared, functions, ready, wrong, left := 0, 0, 0, 0, 0
 				for n := 0; compared < stops && n < 50*stops; n++ {
 					for range 1 + n%50 {
 						p.States(t) // it runs meanwhile
@@ -154,43 +185,84 @@ func TestTasks(t *testing.T) {
 						}
 						list, err := tasksOf(t, tg, tg.Now())
 						tg.Close()
-						if err != nil && strings.Contains(err.Error(), "garbage collector") {
-							collects++
+						if collects(err) {
+							left++
 						} else {
 							if err != nil {
 								t.Error(err)
 							}
-							got := functionsOf(t, list)
-							compared++
-							functions += len(want)
-							for name, w := range want {
-								if w.ready {
-									ready++
-								}
-								if g, ok := got[name]; !ok || g.String() != w.String() {
-									if wrong++; wrong < 10 {
-										t.Errorf("%s: %v, want %v", name, g, w)
-									}
-								}
-							}
-							for name := range maps.Keys(got) {
-								if _, ok := want[name]; !ok {
-									if wrong++; wrong < 10 {
-										t.Errorf("%s: %v, want none", name, got[name])
-									}
-								}
-							}
+							r, w := differences(t, functionsOf(t, list), want)
+							compared, functions, ready, wrong = compared+1, functions+len(want), ready+r, wrong+w
 						}
 					}
 					if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
 						t.Fatal(err)
 					}
 				}
-				t.Logf("%d stops, %d functions, %d of them ready, %d wrong; %d stops in the garbage collector", compared, functions, ready, wrong, collects)
-				if compared < stops {
-					t.Errorf("only %d stops", compared)
+				t.Logf("%d stops, %d functions, %d of them ready, %d wrong; %d stops in the garbage collector", compared, functions, ready, wrong, left)
+				if compared < stops || ready == 0 {
+					t.Errorf("%d stops, %d functions that are ready", compared, ready)
 				}
 			})
 		}
+	}
+}
+
+// TestTasksInCores holds the tasks in core files against what the program has said before it died.
+func TestTasksInCores(t *testing.T) {
+	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	if err != nil || strings.ContainsAny(string(pattern), "|/") {
+		gdbtest.Cannot(t, fmt.Sprintf("the kernel leaves no cores in the program's folder: core_pattern is %q", pattern))
+	}
+	script, err := filepath.Abs("testdata/tasks.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes(t) {
+		t.Run(strings.TrimPrefix(node, "/"), func(t *testing.T) {
+			for range 20 { // until it does not die in the garbage collector
+				dir := t.TempDir()
+				file := filepath.Join(dir, "tasks")
+				p := gdbtest.StartRunning(t, "/bin/sh", "-c", `cd "$1"; shift; ulimit -c unlimited; echo 1 >/proc/$$/coredump_filter; exec "$@"`, "sh", dir, node, script, file, "60")
+				var want map[string]waits
+				for ok := false; !ok; {
+					p.Stop(t)
+					if want, ok = functionsSaid(t, file); ok {
+						if err := syscall.Kill(p.PID, syscall.SIGABRT); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
+						t.Fatal(err)
+					}
+					if !ok {
+						p.States(t) // it runs meanwhile
+					}
+				}
+				if _, err := io.ReadAll(p.Stdout); err != nil { // it dies
+					t.Fatal(err)
+				}
+				files := gdbtest.Glob(t, filepath.Join(dir, "core*"))
+				if len(files) != 1 {
+					t.Fatalf("core files: %q", files)
+				}
+				tg, err := core.Open(files[0], core.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				list, err := tasksOf(t, tg, tg.Memory())
+				tg.Close()
+				if collects(err) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				ready, wrong := differences(t, functionsOf(t, list), want)
+				t.Logf("%d functions, %d of them ready, %d wrong", len(want), ready, wrong)
+				return
+			}
+			t.Error("it was always in the garbage collector")
+		})
 	}
 }
