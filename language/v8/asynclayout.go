@@ -54,6 +54,13 @@ const (
 
 // layOutAsync returns the layout, nil if a part of it is not known.
 func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
+	known := false
+	for _, r := range [][2]int{{10, 2}, {11, 3}, {12, 4}, {13, 6}, {14, 6}} {
+		known = known || l.major == r[0] && l.minor == r[1]
+	}
+	if !known {
+		return nil, fmt.Errorf("where V8 %d.%d has its heap is not known", l.major, l.minor)
+	}
 	c.lacks = ""
 	kind := func(name string) uint16 { return uint16(c.of("type_" + name)) }
 	a := &asyncLayout{

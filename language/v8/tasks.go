@@ -191,7 +191,7 @@ func (t *tasks) frame(generator uint64) language.Frame {
 	x.offset = h.small(generator, generatorOffset) - int(h.bytecodes) + 1
 	frame := w.frames(&x)[0]
 	if frame.Guess {
-		frame.Line = 0
+		frame.Line, frame.Column = 0, 0
 	}
 	return frame
 }
