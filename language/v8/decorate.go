@@ -14,7 +14,11 @@ func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
 			w.frame(level, f)
 		}
 	}
-	if len(w.said.Groups) == 0 && w.said.Names == nil && w.said.Early == "" {
+	told := false
+	if !s.FramesAlone {
+		w.said.Thread, told = w.told()
+	}
+	if !told && len(w.said.Groups) == 0 && w.said.Names == nil && w.said.Early == "" {
 		return nil, nil
 	}
 	return &w.said, nil
@@ -36,6 +40,15 @@ func (w *walk) free() {
 	if w.heap != nil {
 		w.giveHeap(w.stack, w.heap)
 	}
+}
+
+// reader returns what reads the heap.
+func (w *walk) reader() *heap {
+	if w.heap == nil {
+		w.heap = w.takeHeap(w.stack)
+	}
+	w.heap.Err()
+	return w.heap
 }
 
 // mayBe reports whether a frame may be V8's: its code is of no file, or no table tells its frame,
@@ -67,11 +80,7 @@ func (r *record) at(offset int) uint64 { return r.fp + uint64(offset) }
 
 // frame looks at one frame.
 func (w *walk) frame(level int, f *frame.Frame) {
-	if w.heap == nil {
-		w.heap = w.takeHeap(w.stack)
-	}
-	h := w.heap
-	h.Err()
+	h := w.reader()
 	r := record{level: level, frame: f}
 	if m := f.Module(); m == nil || m.Path != w.path {
 		r.code, _ = h.codeAt(f.AddressInBlock())
