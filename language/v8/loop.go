@@ -105,7 +105,7 @@ func (h *heap) awaited(loop uint64) (list []language.Lock, err error) {
 	}
 	for _, kind := range order {
 		if more := counts[kind] - mostNamed; more > 0 {
-			list = append(list, language.Lock{Kind: fmt.Sprintf("%d more: %s", more, kind), Level: -1})
+			list = append(list, language.Lock{Kind: kind, Name: fmt.Sprintf("%d more", more), Level: -1})
 		}
 	}
 	if requests := h.Uint(loop+loopRequests, 4); requests > 0 && h.OK() {

@@ -46,7 +46,6 @@ func TestWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.Rest(t)
 			var want struct {
 				Main             []string
 				Indexer, Spinner int
@@ -81,7 +80,7 @@ func TestWorkers(t *testing.T) {
 					fmt.Sprintf("spinner: worker %d, runs JavaScript", want.Spinner),
 				})
 			})
-			servers := slices.IndexFunc(indexer, func(s string) bool { return s == "4 more: TCP server" })
+			servers := slices.IndexFunc(indexer, func(s string) bool { return s == "TCP server (4 more)" })
 			if servers < 0 || len(indexer) != 8+1+1 && len(indexer) != 8+1+1+1 {
 				t.Errorf("the worker waits for %q", indexer)
 			}

@@ -30,7 +30,8 @@ async function main() {
   add('pipe server', `fd ${local._handle.fd}, ${socket}`);
   const datagrams = dgram.createSocket('udp4').bind(0, '127.0.0.1');
   await opened(datagrams);
-  add('UDP socket', `fd ${datagrams._handle.fd}`);
+  const state = Object.getOwnPropertySymbols(datagrams).find((s) => String(s) === 'Symbol(state symbol)');
+  add('UDP socket', `fd ${datagrams[state].handle.fd}`);
   const sleeper = child.spawn('sleep', ['1000'], { stdio: ['ignore', 'pipe', 'ignore'] });
   add('child process', sleeper.pid);
   add('pipe connection', `fd ${sleeper.stdout._handle.fd}`);
