@@ -6,11 +6,10 @@
 // were inlined there. So the frames are on the stack itself; names, files and lines are in objects
 // that the garbage collector may move.
 //
-// Async functions that wait are on the heap. It is looked through for the reactions of promises, each
-// of which has the function that it resumes.
+// Async functions that wait are on the heap. It is looked through for the reactions of promises,
+// each of which has the function that it resumes.
 //
-// What enters: a process with V8's variables v8dbg_*, which tell most of the layout of its objects.
-// A table by V8's release has what these leave out. What leaves: a
-// [language.Decoration], whose groups each stand in the place of one physical frame, and
-// [language.Task]s.
+// What enters: a process with V8's variables v8dbg_*, which tell most of the layout of its
+// objects. A table by V8's release has what these leave out. What leaves: a [language.Decoration],
+// whose groups each stand in the place of one physical frame, and [language.Task]s.
 package v8

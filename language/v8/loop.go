@@ -14,8 +14,8 @@ const (
 	mostPath    = 256
 )
 
-// The parts of libuv's loop (uv_loop_t) and handles (uv_handle_t and others), in bytes, as its public
-// headers have them: they are the same in all its releases 1.x.
+// The parts of libuv's loop (uv_loop_t) and handles (uv_handle_t and others), in bytes, as its
+// public headers have them: they are the same in all its releases 1.x.
 const (
 	loopHandles  = 16 // a queue
 	loopRequests = 32
@@ -64,7 +64,8 @@ func (h *heap) isLoop(at uint64) bool {
 	return h.Uint(next+8, 8) == queue && h.Uint(h.Uint(queue+8, 8), 8) == queue && h.Uint(next-handleQueue+handleLoop, 8) == at && h.OK()
 }
 
-// loopOf finds the loop of events that a thread is in, whose stack pointer is sp; 0 if there is none.
+// loopOf finds the loop of events that a thread is in, whose stack pointer is sp; 0 if there is
+// none.
 func (h *heap) loopOf(sp uint64) (loop uint64) {
 	seen := map[uint64]bool{}
 	h.eachWord(sp&^7, mostStack, func(_, p uint64) bool {

@@ -1,17 +1,9 @@
 package v8
 
-// promises follows promises to what waits for them.
-type promises struct {
-	*heap
-	// direct and others are the functions that wait for one: in an "await" of it, and of another
-	// promise that it leads to, as of Promise.all or then.
-	direct, others map[uint64][]uint64
-}
-
 // Bounds of what one promise leads to.
 const (
 	mostReactions = 1 << 16
-	mostSteps2    = 1 << 12 // promises on the ways from one
+	mostPromises  = 1 << 12 // on the ways from one
 	mostRequests  = 1 << 12 // of an async generator
 )
 
@@ -84,7 +76,7 @@ func (h *heap) waiting(promise uint64) (direct, others []uint64) {
 	seen := map[uint64]bool{promise: true}
 	list := []uint64{promise}
 	add := func(p uint64) {
-		if p != 0 && !seen[p] && len(list) < mostSteps2 {
+		if p != 0 && !seen[p] && len(list) < mostPromises {
 			seen[p] = true
 			list = append(list, p)
 		}

@@ -30,34 +30,33 @@ func (h *heap) areas(x *isolate) (list []area) {
 		for _, p := range pages {
 			list = append(list, p.without(unused)...)
 		}
-		// The new space has two halves. The heap is filled page by page.
-		space := x.words[i+a.spaceNew]
-		for n := uint64(8); n < 8*spaceWords; n += 8 {
-			if h.Uint(space+n+8, 8) != heapAt || int(h.Uint(space+n+16, 1)) != a.spaceNew {
-				continue
+		return append(list, h.newAreas(x.words[i+a.spaceNew], heapAt, unused)...)
+	}
+	h.Fail("the heap was not found")
+	return nil
+}
+
+// newAreas returns where the objects of the new space are. It has two halves, of which the first
+// has objects. Their pages are filled one by one; where the garbage collector has just ended, none
+// is set aside yet, and any may have objects.
+func (h *heap) newAreas(space, heapAt uint64, unused []area) (list []area) {
+	for n := uint64(8); n < 8*spaceWords; n += 8 {
+		if h.Uint(space+n+8, 8) != heapAt || int(h.Uint(space+n+16, 1)) != h.async.spaceNew {
+			continue
+		}
+		pages := h.pages(space, heapAt, n)
+		used := len(pages)
+		for i, p := range pages {
+			if _, ok := p.in(unused); ok {
+				used = i + 1
 			}
-			before := h.Err()
-			half := h.pages(space, heapAt, n)
-			wrong := h.Err()
-			used := 0
-			for j, p := range half {
-				if _, ok := p.in(unused); ok {
-					used = j + 1
-				}
-			}
-			if before == nil && used > 0 { // else nothing is in this half
-				before = wrong
-			}
-			if before != nil {
-				h.Fail("%w", before)
-			}
-			for _, p := range half[:used] {
-				list = append(list, p.without(unused)...)
-			}
+		}
+		for _, p := range pages[:used] {
+			list = append(list, p.without(unused)...)
 		}
 		return list
 	}
-	h.Fail("the heap was not found")
+	h.Fail("the new space was not found")
 	return nil
 }
 
@@ -83,8 +82,8 @@ func (h *heap) spacesAt(x *isolate, words []uint64) (heapAt uint64, ok bool) {
 	return heapAt, found >= 4 && h.OK() && words[h.async.spaceNew] != 0 && words[h.async.spaceOld] != 0
 }
 
-// pages returns the areas of the pages of a space, in the order of its list. The record of the space
-// begins at offset in the one of another space, as the halves of the new space do.
+// pages returns the areas of the pages of a space, in the order of its list. The record of the
+// space begins at offset in the one of another space, as the halves of the new space do.
 func (h *heap) pages(space, heapAt, offset uint64) (list []area) {
 	a := h.async
 	space += offset
@@ -112,8 +111,8 @@ func (h *heap) pages(space, heapAt, offset uint64) (list []area) {
 	return list
 }
 
-// nextPage returns where the record of a page has the next one, 0 if that is not known: the next one
-// leads back.
+// nextPage returns where the record of a page has the next one, 0 if that is not known: the next
+// one leads back.
 func (h *heap) nextPage(first, last uint64) uint64 {
 	if first == last {
 		return 0
@@ -141,8 +140,8 @@ func (h *heap) unused(x *isolate) (list []area) {
 	return list
 }
 
-// in returns the part of an area that is in one of a list. ok reports whether there is one, which may
-// be empty.
+// in returns the part of an area that is in one of a list. ok reports whether there is one, which
+// may be empty.
 func (p area) in(list []area) (found area, ok bool) {
 	for _, u := range list {
 		if u.lo >= p.lo && u.hi <= p.hi {
@@ -161,8 +160,8 @@ func (p area) without(list []area) []area {
 	return []area{{p.lo, u.lo}, {u.hi, p.hi}}
 }
 
-// scan hands out the objects in an area that have a Map. It looks at each word: free memory apart, a
-// Map that all objects of a type share is at the beginning of each, and at few other places.
+// scan hands out the objects in an area that have a Map. It looks at each word: free memory apart,
+// a Map that all objects of a type share is at the beginning of each, and at few other places.
 func (h *heap) scan(m target.Memory, p area, free, want uint64, room []byte, do func(object uint64)) {
 	for at := p.lo; at < p.hi; {
 		part := room[:min(uint64(len(room)), p.hi-at)]

@@ -112,7 +112,9 @@ func makeTasks() (data []byte, sp uint64) {
 		m.put(space+1, 16, uint64(i))
 		spaces[i] = space
 	}
-	other3 := structure(0, heapOf, 5)
+	m.put(spaces[1]+1, 104, heapOf) // a half of the new space, which is empty
+	m.put(spaces[1]+1, 112, 1)
+	fifth := structure(0, heapOf, 5)
 	page := structure(make([]uint64, pageWords+2)...)
 	m.put(page+1, async.pageHeap, heapOf)
 	m.put(page+1, async.pageBegin, heapAt)
@@ -120,7 +122,7 @@ func makeTasks() (data []byte, sp uint64) {
 	m.put(page+1, async.pageSpace, spaces[2])
 	m.put(spaces[2]+1, async.spaceList, page)
 	m.put(spaces[2]+1, async.spaceList+8, page)
-	for i, v := range []uint64{0, spaces[1], spaces[2], spaces[3], 0, other3, 0, 0} {
+	for i, v := range []uint64{0, spaces[1], spaces[2], spaces[3], 0, fifth, 0, 0} {
 		m.put(at+1, firstSpaces+64+8*uint64(i), v)
 	}
 	m.put(at+1, firstSpaces+256, queue)
