@@ -2,6 +2,7 @@ package v8
 
 import (
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -24,32 +25,46 @@ const (
 	isolateWords  = 12 << 10 // that have the heap's, as far as they are needed
 	mostRoots     = 3 << 10  // words from the beginning to the end of the roots
 	mostIsolates  = 1 << 10
-	mostStack     = 8 << 20 // bytes from the stack pointer on
-	mostPointers  = 1 << 14 // on a stack
-	farthestLimit = 4 << 20 // bytes between a stack pointer and the limit of the stack
+	mostStack     = 512 << 10 // bytes from the stack pointer on
+	innermost     = 64 << 10  // the same, where it is not known how far the stack goes
+	mostPointers  = 512       // on a stack
+	farthestLimit = 4 << 20   // bytes between a stack pointer and the limit of the stack
 	slack         = 64 << 10
+	rootBias      = 128
 	isolateSelf   = 8  // in the isolate: its own address
 	stackLimit    = 16 // in the isolate: where the stack ends; it is changed to interrupt
 	realLimit     = 32 // the same; it stays
 )
 
-// isolateOf finds the isolate that a thread is in, whose stack pointer is sp: there is a pointer to
-// it on the stack, as each scope of handles has one, and it has the limit of this stack. It returns
-// nil if there is none.
-func (h *heap) isolateOf(sp uint64) (found *isolate) {
-	seen := map[uint64]bool{}
-	h.eachWord(sp&^7, mostStack, func(_, p uint64) bool {
-		if p%8 != 0 || p < 1<<12 || p >= 1<<47 || seen[p] {
-			return true
-		}
-		seen[p] = true
+// isolateOf finds the isolate that a thread is in, whose stack begins at sp and ends at end. root is
+// what JavaScript's code has in a register. Where other code runs, there is a pointer to the isolate
+// on the stack, as each scope of handles has one. The isolate has the limit of this stack. isolateOf
+// returns nil if there is none.
+func (h *heap) isolateOf(sp, end, root uint64) (found *isolate) {
+	is := func(p uint64) bool {
 		if h.Uint(p+isolateSelf, 8) == p && h.limits(p, sp) {
 			found = h.isolateAt(p)
 		}
 		h.Err()
-		return found == nil && len(seen) < mostPointers
-	})
+		return found != nil
+	}
+	if is(root - rootBias) {
+		return found
+	}
+	h.pointers(sp, end, is)
 	return found
+}
+
+// pointers hands out what may be pointers on a stack, each once, until is returns true.
+func (h *heap) pointers(sp, end uint64, is func(p uint64) bool) {
+	seen := map[uint64]bool{}
+	h.eachWord(sp&^7, min(end-sp, mostStack), func(_, p uint64) bool {
+		if p%8 != 0 || p < 1<<12 || p >= 1<<47 || seen[p] {
+			return true
+		}
+		seen[p] = true
+		return !is(p) && len(seen) < mostPointers
+	})
 }
 
 // eachWord hands out the words from an address on, until one cannot be read, or do returns false.
@@ -123,7 +138,8 @@ func (h *heap) isolates(threads []target.Thread) (list []*isolate) {
 		if !ok {
 			continue
 		}
-		x := h.isolateOf(sp)
+		root, _ := regs.Get(amd64.R13)
+		x := h.isolateOf(sp, sp+innermost, root)
 		if x == nil || known[x.at] {
 			continue
 		}

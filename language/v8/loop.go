@@ -64,19 +64,14 @@ func (h *heap) isLoop(at uint64) bool {
 	return h.Uint(next+8, 8) == queue && h.Uint(h.Uint(queue+8, 8), 8) == queue && h.Uint(next-handleQueue+handleLoop, 8) == at && h.OK()
 }
 
-// loopOf finds the loop of events that a thread is in, whose stack pointer is sp; 0 if there is
-// none.
-func (h *heap) loopOf(sp uint64) (loop uint64) {
-	seen := map[uint64]bool{}
-	h.eachWord(sp&^7, mostStack, func(_, p uint64) bool {
-		if p%8 != 0 || p < 1<<12 || p >= 1<<47 || seen[p] {
-			return true
-		}
-		seen[p] = true
+// loopOf finds the loop of events that a thread is in, whose stack begins at sp and ends at end; 0 if
+// there is none.
+func (h *heap) loopOf(sp, end uint64) (loop uint64) {
+	h.pointers(sp, end, func(p uint64) bool {
 		if h.isLoop(p) {
 			loop = p
 		}
-		return loop == 0 && len(seen) < mostPointers
+		return loop != 0
 	})
 	return loop
 }

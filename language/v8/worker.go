@@ -3,6 +3,7 @@ package v8
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/language"
 )
 
@@ -17,19 +18,21 @@ const (
 	workerWords    = 64
 	mostWorkerName = 256
 	mostWorkers    = 1 << 32
+	outermost      = 64 << 10 // bytes of a stack, with the functions in which a worker began
 )
 
-// workerOf finds the worker of a thread in an isolate, whose stack pointer is sp: a pointer on the
-// stack leads to a record with the isolate, and behind it the worker's number, the limit of the
-// stack, and the name. ok is false if there is none.
-func (h *heap) workerOf(x *isolate, sp uint64) (w worker, ok bool) {
+// workerOf finds the worker of a thread in an isolate, whose stack begins at sp and ends at end: a
+// pointer in its outermost functions leads to a record with the isolate, and behind it the worker's
+// number, the limit of the stack, and the name. ok is false if there is none.
+func (h *heap) workerOf(x *isolate, sp, end uint64) (w worker, ok bool) {
+	if end-sp > outermost {
+		sp = end - outermost
+	}
 	limits := [2]uint64{x.words[stackLimit/8], x.words[realLimit/8]}
-	seen := map[uint64]bool{}
-	h.eachWord(sp&^7, mostStack, func(_, p uint64) bool {
-		if p%8 != 0 || p < 1<<12 || p >= 1<<47 || seen[p] || p-sp < mostStack {
-			return true
+	h.pointers(sp, end, func(p uint64) bool {
+		if p-x.words[realLimit/8] < farthestLimit {
+			return false // it is on the stack
 		}
-		seen[p] = true
 		var words [workerWords]uint64
 		i := 0
 		h.eachWord(p, 8*workerWords, func(_, word uint64) bool {
@@ -38,23 +41,21 @@ func (h *heap) workerOf(x *isolate, sp uint64) (w worker, ok bool) {
 			return true
 		})
 		has := false
-		for i := 0; i+3 < len(words); i++ {
-			if has = has || words[i] == x.at; !has || words[i+1] != limits[0] && words[i+1] != limits[1] || words[i] == 0 || words[i] >= mostWorkers {
+		for i := 0; i+3 < len(words) && !ok; i++ {
+			has = has || words[i] == x.at
+			limit := words[i+1] == limits[0] || words[i+1] == limits[1]
+			if !has || !limit || words[i] == 0 || words[i] >= mostWorkers || words[i+3] > mostWorkerName {
 				continue
 			}
-			at, n := words[i+2], words[i+3]
-			if n > mostWorkerName {
-				continue
-			}
-			w.name = h.Text(at, n)
-			if ok = h.Err() == nil; ok {
-				w.number = words[i]
-				return false
-			}
+			w.number, w.name = words[i], h.Text(words[i+2], words[i+3])
+			ok = h.Err() == nil
 		}
-		return len(seen) < mostPointers
+		return ok
 	})
-	return w, ok
+	if !ok {
+		return worker{}, false
+	}
+	return w, true
 }
 
 // told says what a thread does in an isolate. ok is false if it is in none.
@@ -62,16 +63,18 @@ func (w *walk) told() (t language.Thread, ok bool) {
 	if w.async == nil || len(w.stack.Frames) == 0 {
 		return t, false
 	}
-	sp := w.stack.Frames[0].Register(w.stack.Arch.SP)
-	if !sp.Known() {
+	frames := w.stack.Frames
+	sp := frames[0].Register(w.stack.Arch.SP)
+	end, ok := frames[len(frames)-1].CFA()
+	if !sp.Known() || !ok || end <= sp.Bits {
 		return t, false
 	}
 	h := w.reader()
-	x := h.isolateOf(sp.Bits)
+	x := h.isolateOf(sp.Bits, end, frames[0].Register(amd64.R13).Bits)
 	if x == nil {
 		return t, false
 	}
-	if of, found := h.workerOf(x, sp.Bits); found {
+	if of, found := h.workerOf(x, sp.Bits, end); found {
 		t.Name, t.State = of.name, fmt.Sprintf("worker %d", of.number)
 	}
 	does := ""
@@ -82,7 +85,7 @@ func (w *walk) told() (t language.Thread, ok bool) {
 		does = "collects garbage"
 	case stateIdle:
 		does = "waits in the event loop"
-		if loop := h.loopOf(sp.Bits); loop != 0 {
+		if loop := h.loopOf(sp.Bits, end); loop != 0 {
 			t.Waits, _ = h.awaited(loop)
 		}
 	}

@@ -173,7 +173,7 @@ function step() {
   }
   top.length = 0;
   setImmediate(() => {
-    settle(random(4), true); // it is done when this function has returned
+    settle(1 + random(4), true); // it is done when this function has returned
     announce(true);
     spin(300);
     announce(false);
