@@ -18,16 +18,16 @@ const (
 	workerWords    = 64
 	mostWorkerName = 256
 	mostWorkers    = 1 << 32
-	outermost      = 64 << 10 // bytes of a stack, with the functions in which a worker began
+	outermost      = 8 << 10 // bytes of a stack, with the functions in which a worker began
+	behind         = 8 << 10 // bytes behind the stack, with what the thread was started with
 )
 
 // workerOf finds the worker of a thread in an isolate, whose stack begins at sp and ends at end: a
-// pointer in its outermost functions leads to a record with the isolate, and behind it the worker's
+// pointer in its outermost functions, or behind them, leads to a record with the isolate, and behind it the worker's
 // number, the limit of the stack, and the name. ok is false if there is none.
 func (h *heap) workerOf(x *isolate, sp, end uint64) (w worker, ok bool) {
-	if end-sp > outermost {
-		sp = end - outermost
-	}
+	sp = max(sp, end-min(end, outermost))
+	end += behind
 	limits := [2]uint64{x.words[stackLimit/8], x.words[realLimit/8]}
 	h.pointers(sp, end, func(p uint64) bool {
 		if p-x.words[realLimit/8] < farthestLimit {
@@ -65,8 +65,11 @@ func (w *walk) told() (t language.Thread, ok bool) {
 	}
 	frames := w.stack.Frames
 	sp := frames[0].Register(w.stack.Arch.SP)
-	end, ok := frames[len(frames)-1].CFA()
-	if !sp.Known() || !ok || end <= sp.Bits {
+	end := uint64(0)
+	for i := len(frames) - 1; i >= 0 && end == 0; i-- { // the outermost one may lack it
+		end, _ = frames[i].CFA()
+	}
+	if !sp.Known() || end <= sp.Bits {
 		return t, false
 	}
 	h := w.reader()
