@@ -27,7 +27,7 @@ const (
 	mostIsolates  = 1 << 10
 	mostStack     = 512 << 10 // bytes from the stack pointer on
 	innermost     = 64 << 10  // the same, where it is not known how far the stack goes
-	mostPointers  = 512       // on a stack
+	mostPointers  = 4 << 10   // on a stack
 	farthestLimit = 4 << 20   // bytes between a stack pointer and the limit of the stack
 	slack         = 64 << 10
 	rootBias      = 128
@@ -36,10 +36,10 @@ const (
 	realLimit     = 32 // the same; it stays
 )
 
-// isolateOf finds the isolate that a thread is in, whose stack begins at sp and ends at end. root is
-// what JavaScript's code has in a register. Where other code runs, there is a pointer to the isolate
-// on the stack, as each scope of handles has one. The isolate has the limit of this stack. isolateOf
-// returns nil if there is none.
+// isolateOf finds the isolate that a thread is in, whose stack begins at sp and ends at end. root
+// is what JavaScript's code has in a register. Where other code runs, there is a pointer to the
+// isolate on the stack, as each scope of handles has one. The isolate has the limit of this stack.
+// isolateOf returns nil if there is none.
 func (h *heap) isolateOf(sp, end, root uint64) (found *isolate) {
 	is := func(p uint64) bool {
 		if h.Uint(p+isolateSelf, 8) == p && h.limits(p, sp) {

@@ -64,8 +64,8 @@ func (h *heap) isLoop(at uint64) bool {
 	return h.Uint(next+8, 8) == queue && h.Uint(h.Uint(queue+8, 8), 8) == queue && h.Uint(next-handleQueue+handleLoop, 8) == at && h.OK()
 }
 
-// loopOf finds the loop of events that a thread is in, whose stack begins at sp and ends at end; 0 if
-// there is none.
+// loopOf finds the loop of events that a thread is in, whose stack begins at sp and ends at end; 0
+// if there is none.
 func (h *heap) loopOf(sp, end uint64) (loop uint64) {
 	h.pointers(sp, end, func(p uint64) bool {
 		if h.isLoop(p) {

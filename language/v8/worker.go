@@ -23,8 +23,9 @@ const (
 )
 
 // workerOf finds the worker of a thread in an isolate, whose stack begins at sp and ends at end: a
-// pointer in its outermost functions, or behind them, leads to a record with the isolate, and behind it the worker's
-// number, the limit of the stack, and the name. ok is false if there is none.
+// pointer in its outermost functions, or behind them, leads to a record with the isolate, and
+// behind it the worker's number, the limit of the stack, and the name. ok is false if there is
+// none.
 func (h *heap) workerOf(x *isolate, sp, end uint64) (w worker, ok bool) {
 	sp = max(sp, end-min(end, outermost))
 	end += behind
