@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // FuzzSBCL has code read for where its frame is.
@@ -12,9 +13,11 @@ func FuzzSBCL(f *testing.F) {
 	f.Add([]byte("\x48\x8b\x6d\x00\x45\x31\xc9\xf9\x50\xc3"), uint8(7))
 	f.Fuzz(func(t *testing.T, code []byte, at uint8) {
 		if int(at) <= len(code) {
-			sbclMoment(code, int(at))
-			sbclMoves(code, int(at))
-			sbclGate(code)
+			bounds.Hold(t, 1<<20+64*len(code), func() {
+				sbclMoment(code, int(at))
+				sbclMoves(code, int(at))
+				sbclGate(code)
+			})
 		}
 	})
 }

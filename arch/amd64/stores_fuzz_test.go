@@ -1,6 +1,10 @@
 package amd64
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+)
 
 // FuzzStores reads any code for the numbers that it stores, and for how it begins.
 func FuzzStores(f *testing.F) {
@@ -10,19 +14,24 @@ func FuzzStores(f *testing.F) {
 		if len(code) > 1<<12 {
 			return
 		}
-		n := 0
-		Arch.Stores(code, 0x50, 2, func(at int, value uint64) bool {
-			if at < 0 || at >= len(code) || value > 0xffff {
-				t.Errorf("%#x stored at %d", value, at)
-			}
-			n++
-			return true
-		})
-		if n > 4*len(code) {
-			t.Errorf("%d stores in %d bytes", n, len(code))
-		}
-		if off, width, ok := Arch.Dispatch(code); ok && (off < 0 || width < 1 || width > 4) {
-			t.Errorf("%d bytes at %d", width, off)
-		}
+		bounds.Hold(t, 1<<20+256*len(code), func() { readStores(t, code) })
 	})
+}
+
+func readStores(t *testing.T, code []byte) {
+	t.Helper()
+	n := 0
+	Arch.Stores(code, 0x50, 2, func(at int, value uint64) bool {
+		if at < 0 || at >= len(code) || value > 0xffff {
+			t.Errorf("%#x stored at %d", value, at)
+		}
+		n++
+		return true
+	})
+	if n > 4*len(code) {
+		t.Errorf("%d stores in %d bytes", n, len(code))
+	}
+	if off, width, ok := Arch.Dispatch(code); ok && (off < 0 || width < 1 || width > 4) {
+		t.Errorf("%d bytes at %d", width, off)
+	}
 }
