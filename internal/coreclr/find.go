@@ -4,11 +4,11 @@ import (
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 const (
+	variables = "g_dacTable"
 	describes = "DotNetRuntimeContractDescriptor"
 
 	// Numbers of .NET 8's variables: ThreadStore::s_pThreadStore, AppDomain::m_pTheAppDomain and
@@ -17,8 +17,6 @@ const (
 	domainEntry = 21
 	locksEntry  = 79
 )
-
-var variables = elf.Seldom("g_dacTable")
 
 // The errors of [Of].
 var (
@@ -43,7 +41,11 @@ type Runtime struct {
 // module that is none costs next to nothing.
 func In(m *target.Module) bool {
 	im, _, err := m.PeekImage()
-	return err == nil && im.MayHaveSymbol(variables) && len(im.LookupExported(variables, 1)) > 0
+	if err != nil {
+		return false
+	}
+	_, ok := im.Exported(variables)
+	return ok
 }
 
 type key struct{}

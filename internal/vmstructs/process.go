@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -12,10 +11,9 @@ const (
 	// Prefix is what all symbols of the tables begin with.
 	Prefix = "gHotSpotVM"
 
-	maxSymbols = 64 // there are some 25
+	tableSymbol = Prefix + "Structs"
+	maxSymbols  = 64 // there are some 25
 )
-
-var tableSymbol = elf.Seldom(Prefix + "Structs")
 
 // The errors of [Of].
 var (
@@ -27,7 +25,11 @@ var (
 // nothing.
 func In(m *target.Module) bool {
 	im, _, err := m.PeekImage()
-	return err == nil && im.MayHaveSymbol(tableSymbol) && len(im.LookupExported(tableSymbol, 1)) > 0
+	if err != nil {
+		return false
+	}
+	_, ok := im.Exported(tableSymbol)
+	return ok
 }
 
 type key struct{}
