@@ -62,7 +62,7 @@ type tasks struct {
 	memory  target.Memory
 	waiters map[uint64]*waiter
 	order   []*waiter
-	read    int // bytes of the heaps
+	read    uint64 // bytes of the heaps
 	err     error
 }
 
@@ -91,7 +91,7 @@ func (t *tasks) find(x *isolate) {
 	}
 	room := make([]byte, pageSize)
 	for _, p := range areas {
-		if t.read += int(p.hi - p.lo); t.read > mostHeap {
+		if t.read += p.hi - p.lo; t.read > mostHeap {
 			t.fail(fmt.Errorf("the heaps have more than %d GiB", mostHeap>>30))
 			break
 		}
