@@ -98,7 +98,8 @@ func TestRecordPprof(t *testing.T) {
 	}
 }
 
-// Code that a compiler has made at run time has the names that it tells perf.
+// Code that a compiler has made at run time has the names that it tells perf, where it is not shown
+// as the functions of JavaScript that it is.
 func TestRecordCompiled(t *testing.T) {
 	commandtest.CanRecord(t)
 	gdbtest.NeedAMD64(t)
@@ -118,7 +119,7 @@ const end = Date.now() + 60000;
 	var text []byte
 	named, entered, all := 0, 0, 0
 	gdbtest.Await(t, "there are thirty samples", func() bool {
-		if _, said, err := commandtest.Run("record", strconv.Itoa(p.PID), "-d", "500ms", "-o", "p.folded"); err != nil {
+		if _, said, err := commandtest.Run("record", strconv.Itoa(p.PID), "--all-frames", "-d", "500ms", "-o", "p.folded"); err != nil {
 			t.Fatalf("%v\n%s", err, said)
 		}
 		var err error
