@@ -127,8 +127,8 @@ func TestMeasureLanguages(t *testing.T) {
 		}
 		row := table.Rows[0]
 		frames, err := strconv.Atoi(row[len(row)-1])
-		// Of Java, the machine's own threads have frames, too, and main has ended by then; of the others,
-		// so have the script and what waits.
+		// Of Java, the machine's own threads have frames, too, and main has ended by then; of the
+		// others, so have the script and what waits.
 		few := strings.HasPrefix(name, "Python") || strings.HasPrefix(name, "C,")
 		if err != nil || frames < want[name] || few && frames != want[name] {
 			t.Errorf("%s: %d frames, want %d", name, frames, want[name])
