@@ -68,6 +68,7 @@ const mostVariables = 8 << 20
 // mayBeRanges reports whether bytes may be the tables of modules, and which of them has most: each
 // that was used has modules, and a place among them where to begin.
 func (m *Machine) mayBeRanges(word func([]byte) uint64, b []byte) (most int, ok bool) {
+	anew := 0
 	for i := range codeIndexes {
 		x := b[i*rangesBytes:]
 		table, n, room, begin := word(x), word(x[8:]), word(x[16:]), word(x[24:])
@@ -75,8 +76,11 @@ func (m *Machine) mayBeRanges(word func([]byte) uint64, b []byte) (most int, ok 
 		case n > room || room > mostModules || table%8 != 0 || (table == 0) != (room == 0):
 			return 0, false
 		case begin != 0 && begin-table > room*rangeBytes:
-			return 0, false
-		case n > word(b[most*rangesBytes+8:]):
+			if anew++; anew > 1 {
+				return 0, false
+			}
+		}
+		if n > word(b[most*rangesBytes+8:]) {
 			most = i
 		}
 	}

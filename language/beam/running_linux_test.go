@@ -3,6 +3,7 @@ package beam_test
 import (
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,18 +26,22 @@ func TestRunning(t *testing.T) {
 			p := m.start(t, dir, append([]string{"-run", "running", "start", file}, kinds...)...)
 			const stops = 330
 			compared, elsewhere, native := 0, 0, 0
+			peer := languagetest.NewPeer(t)
 			for tries := 0; compared < stops; tries++ {
 				if tries == 20*stops {
 					t.Fatalf("only %d of %d stops were within the told stack", compared, tries)
 				}
-				before := readFile(t, file)
-				all := languagetest.Attach(t, p.PID, decorator, nil)
-				if before != readFile(t, file) || strings.HasSuffix(before, "\t-") {
-					elsewhere++
-					continue
+				p.Stop(t)
+				_, told, _ := strings.Cut(readFile(t, file), "\t")
+				d := runner(languagetest.Attach(t, p.PID, decorator, nil))
+				if told == "-" {
+					d = nil // it has not told its stack yet
 				}
-				_, told, _ := strings.Cut(before, "\t")
-				d := runner(all)
+				if d != nil {
+					// What has told the stack runs no more, and its caller is elsewhere.
+					peer.Compare(calls(told)[2:], calls(text(framesOf(d))), peer.Calls(t, p.PID, d.Stack.Thread.ID()))
+				}
+				p.Continue(t)
 				if d == nil {
 					elsewhere++ // between two turns of a scheduler
 					continue
@@ -55,6 +60,17 @@ func TestRunning(t *testing.T) {
 	}
 }
 
+// calls reads a stack as the process tells it.
+func calls(told string) (list []languagetest.Call) {
+	for _, text := range strings.Split(told, ";") {
+		function, place, _ := strings.Cut(text, "@")
+		at := strings.LastIndexByte(place, ':')
+		line, _ := strconv.Atoi(place[at+1:])
+		list = append(list, languagetest.Call{Function: function, File: place[:max(at, 0)], Line: line})
+	}
+	return list
+}
+
 // withNative is compiled, with the native functions of running.erl.
 func withNative(t *testing.T) string {
 	t.Helper()
@@ -64,6 +80,14 @@ func withNative(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
+}
+
+// framesOf returns the frames of a thread.
+func framesOf(d *languagetest.Thread) (list []language.Frame) {
+	for _, f := range d.Frames() {
+		list = append(list, f.Frame)
+	}
+	return list
 }
 
 // runner returns the thread with frames of running.erl; nil if there is none, or if the process is
@@ -86,10 +110,7 @@ func runner(all map[int]*languagetest.Thread) *languagetest.Thread {
 // which do not run any more, then the one that calls spin/2 now, and its callers.
 func holdRunning(t *testing.T, d *languagetest.Thread, told string) {
 	t.Helper()
-	var frames []language.Frame
-	for _, f := range d.Frames() {
-		frames = append(frames, f.Frame)
-	}
+	frames := framesOf(d)
 	spin := -1
 	for i, f := range frames {
 		if f.Function == "running:spin/2" {
