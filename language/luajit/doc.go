@@ -3,7 +3,7 @@
 //
 // What enters: a process, in which the package finds LuaJIT by a symbol, and then stacks. What
 // leaves: functions of Lua and of C that Lua has called, each in the place of the physical frame of
-// LuaJIT's virtual machine in which it runs; and coroutines, as tasks.
+// LuaJIT's virtual machine in which it runs.
 //
 // A frame of the machine leads to its state of Lua (package internal/luajit). The state's own stack
 // has the calls, each with the return address of the call before. Where the innermost function is,

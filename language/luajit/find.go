@@ -42,7 +42,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if machine == nil {
 		return nil, errors.New("its virtual machine was not found: the file's tables of frames do not have it")
 	}
-	return []language.Runtime{&runtime{arch: p.Arch, module: m, machine: machine, threads: p.Threads}}, nil
+	return []language.Runtime{&runtime{arch: p.Arch, module: m, machine: machine}}, nil
 }
 
 // runtime is LuaJIT in a process.
@@ -50,7 +50,6 @@ type runtime struct {
 	arch    *arch.Arch
 	module  *target.Module
 	machine *luajit.Machine
-	threads func() ([]target.Thread, error) // nil where nobody knows them
 	pages   pages.Spare
 }
 

@@ -1,7 +1,6 @@
-// Package mono decorates stacks of Mono's run time: which methods the code is of that Mono has
-// compiled while the program ran. Code of images that were compiled before (AOT) has symbols of its
-// own.
+// Package mono decorates stacks of Mono's run time: code that Mono has compiled while the program
+// ran gets the names of its methods. Code that was compiled before (AOT) has symbols of its own.
 //
-// Where Mono's records have what is needed its own exported functions tell, which read one field
-// each, by their code.
+// Some functions that Mono exports read one field each. Their code tells where Mono's records have
+// what is needed.
 package mono
