@@ -20,6 +20,8 @@ type Search struct {
 	Name string // without namespaces
 	// Begins says that Name is the beginning of the names that are sought.
 	Begins bool
+	// Ends says that Name is the end of the names that are sought. Each name is read.
+	Ends bool
 	// Tag leaves entries of this tag; 0 leaves all.
 	Tag dwarf.Tag
 	// Most bounds the entries that are found; 0 is 256.
@@ -329,6 +331,9 @@ func (w *searchWalk) defined(to, off uint64) {
 
 // is reports whether a value is the name. It reads no string twice.
 func (w *searchWalk) is(v dwarfdata.Value) bool {
+	if w.Ends {
+		return strings.HasSuffix(w.d.text(w.u, v), w.Name)
+	}
 	s, off := w.d.str, v.N
 	switch v.Class {
 	case dwarfdata.ClassText:

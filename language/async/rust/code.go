@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"strings"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/value"
 )
@@ -109,7 +110,8 @@ func (r *program) origins(e *symbol.Entry) (list []*symbol.Entry) {
 }
 
 // futureOf returns the type of the future that a pointer to "dyn Future" leads to, by its table of
-// methods: the method that polls it has it for a parameter. It is nil if that is not known.
+// methods. Debug information has the table as a variable; else the method that polls the future has
+// the type for a parameter. It is nil if that is not known.
 func (r *program) futureOf(table, poll uint64) *value.Type {
 	if t, ok := r.tables[table]; ok {
 		return t
@@ -118,11 +120,65 @@ func (r *program) futureOf(table, poll uint64) *value.Type {
 		clear(r.tables)
 	}
 	var t *value.Type
-	if c := r.codeAt(poll); c.self != nil {
-		if to, ok := pointee(c.self); ok {
+	if r.described == nil {
+		r.described = r.describedTables()
+	}
+	if ref, ok := r.described[table]; ok {
+		t = r.types.TypeAt(ref).Strip()
+	} else if c := r.codeAt(poll); c.self != nil {
+		if to, ok := pointee(c.self); ok && to.typ.FullName() != contextName {
 			t = to.typ
 		}
 	}
 	r.tables[table] = t
 	return t
+}
+
+// describedTables returns the types whose tables of methods are variables in debug information, by
+// the addresses of the tables: the table's own type has the other one for its containing type.
+func (r *program) describedTables() map[uint64]symbol.Ref {
+	const most = 1 << 17
+	_, bias, err := r.module.PeekImage()
+	if err != nil {
+		return map[uint64]symbol.Ref{}
+	}
+	work := mostEntries
+	s := symbol.Search{Name: "::{vtable}", Ends: true, Tag: dwarf.TagVariable, Most: most, Work: &work}
+	hits, _ := s.InModule(r.symbols, r.module) // what was found so far counts
+	of := make(map[uint64]symbol.Ref, len(hits))
+	for _, h := range hits {
+		e, err := r.symbols.Entry(h.Ref)
+		if err != nil {
+			continue
+		}
+		at, ok := addressOf(e)
+		if !ok {
+			continue
+		}
+		if t, err := r.symbols.Entry(e.Reference(dwarf.AttrType)); err == nil && t.Has(dwarf.AttrContainingType) {
+			of[at+bias] = t.Reference(dwarf.AttrContainingType)
+		}
+	}
+	return of
+}
+
+// addressOf returns the link-time address of a variable that is at a fixed one.
+func addressOf(e *symbol.Entry) (addr uint64, ok bool) {
+	x, err := e.Expression(dwarf.AttrLocation, 0)
+	if err != nil || x == nil || len(x.Code) == 0 {
+		return 0, false
+	}
+	const opAddr, opAddrx = 0x03, 0xa1
+	in := dwarfdata.New(x.Code[1:], x.Order)
+	switch x.Code[0] {
+	case opAddr:
+		addr = in.Uint(x.AddrSize)
+	case opAddrx:
+		if addr, err = x.Address(in.ULEB128()); err != nil {
+			return 0, false
+		}
+	default:
+		return 0, false
+	}
+	return addr, !in.Bad && !in.More()
 }

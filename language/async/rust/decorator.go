@@ -66,6 +66,8 @@ type program struct {
 	tables map[uint64]*value.Type // the types of futures by their tables of methods; nil for unknown ones
 	pages  pages.Spare
 
+	described map[uint64]symbol.Ref // what describedTables has returned; nil if it was not asked yet
+
 	numbered uint32                // shapes that have a number
 	bodies   map[string]symbol.Ref // of async functions, by their names; nil if they are not known yet
 	layouts  map[*value.Type]*layout

@@ -7,6 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/memtest"
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
 )
@@ -26,6 +27,7 @@ func fuzzProgram() (r *program, set, future *value.Type) {
 		arch: amd64.Arch, modules: target.NewModules(nil, nil),
 		shapes: map[*value.Type]*shape{}, codes: map[uint64]code{}, tables: map[uint64]*value.Type{},
 		layouts: map[*value.Type]*layout{}, owners: map[*value.Type]*owned{}, cells: map[uint64]*cell{},
+		described: map[uint64]symbol.Ref{},
 	}
 	named := func() *value.Type { return &value.Type{Kind: value.Struct} }
 	set, future = named(), named()

@@ -10,6 +10,8 @@ const (
 	cellName  = "tokio::runtime::task::core::Cell"
 	stageName = "tokio::runtime::task::core::Stage"
 	pollName  = "tokio::runtime::task::raw::poll"
+
+	contextName = "core::task::wake::Context" // the second parameter of each method that polls a future
 )
 
 // Bits of the word that has a task's state (tokio's runtime/task/state.rs; the same since 1.0).

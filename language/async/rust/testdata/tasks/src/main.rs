@@ -71,7 +71,7 @@ async fn generic<T: Clone + Send + 'static>(way: usize, of: T) -> T {
 
 /// Two places at which it may wait.
 async fn second(way: usize, n: u64) -> u64 {
-    tokio::task::yield_now().await;
+    { let _n = note(way, "second", line!()); tokio::task::yield_now().await };
     let first = { let _n = note(way, "second", line!()); quick(way, n).await };
     { let _n = note(way, "second", line!()); between(way, first).await }
 }
