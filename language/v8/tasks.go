@@ -76,11 +76,12 @@ func (t *tasks) fail(err error) {
 func (t *tasks) find(x *isolate) {
 	h := t.heap
 	areas := h.areas(x)
-	if err := h.Err(); err != nil {
-		t.fail(err)
-	}
+	err := h.Err()
 	if h.Uint(x.at+h.async.state, 1) == stateCollect {
-		t.fail(errCollects)
+		err = errCollects // the lists of pages may just be changed, too
+	}
+	if err != nil {
+		t.fail(err)
 	}
 	// What is ready has turned from a reaction into a job.
 	for _, job := range h.jobs(x) {
