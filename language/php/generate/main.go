@@ -37,6 +37,7 @@ func run(w io.Writer, args []string) error {
 	}
 	dir := args[len(args)-1]
 	flags := args[: len(args)-1 : len(args)-1]
+	flags = append(flags, "-D_GNU_SOURCE") // the headers call memrchr of libc's, as all of PHP does
 	for _, sub := range []string{"", "main", "TSRM", "Zend"} {
 		flags = append(flags, "-I", filepath.Join(dir, sub))
 	}
