@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/internal/unwindtables"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/owncode"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -30,7 +31,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if err != nil || !im.MayHaveSymbol(runLoop) { // it is said elsewhere that a file cannot be read
 		return nil, nil
 	}
-	r := &runtime{arch: p.Arch, module: m, image: im, bias: bias}
+	r := &runtime{arch: p.Arch, module: m, image: im, bias: bias, own: owncode.New(m, im, bias, onlyCalls)}
 	for _, name := range []string{runLoop, "Perl_runops_debug"} {
 		if s := r.symbol(name); s.hi > s.lo {
 			r.loops = append(r.loops, s)
@@ -95,7 +96,7 @@ type runtime struct {
 	entersub  span              // the function that calls subs
 	variables [variables]uint64 // their addresses; 0 in a perl with threads
 
-	own   ownFunctions
+	own   *owncode.Code
 	pages pages.Spare
 }
 

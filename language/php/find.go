@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/owncode"
 	"github.com/sfwalk/sfwalk/language/internal/structs"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -30,7 +31,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if !im.MayHaveSymbol(engineSymbol) {
 		return nil, nil
 	}
-	e := &engine{arch: p.Arch, module: m, image: im, bias: bias}
+	e := &engine{arch: p.Arch, module: m, image: im, bias: bias, own: owncode.New(m, im, bias, isOwn)}
 	var ok bool
 	if e.execute, ok = e.symbol("execute_ex"); !ok {
 		return nil, nil
@@ -84,7 +85,7 @@ type engine struct {
 	// the functions of C that they are; 0 if there are none.
 	framelessFunctions, framelessHandlers uint64
 
-	own   ownCode
+	own   *owncode.Code
 	spare pages.Spare
 }
 

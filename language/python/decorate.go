@@ -39,7 +39,7 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 		slices.SortStableFunc(d.Groups, func(a, b language.Group) int { return cmp.Compare(place(&a.Anchor), place(&b.Anchor)) })
 		frames = framesOf(d.Groups)
 	}
-	d.Own = r.own(s, d.Groups)
+	d.Own = r.ownLevels(s, d.Groups)
 	if o != nil && !s.FramesAlone {
 		d.Thread = r.about(o, s, states, within, d.Groups, frames)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/owncode"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -39,7 +40,7 @@ func find(p *language.Process, m *target.Module, newest int) ([]language.Runtime
 	if !ok {
 		return nil, nil
 	}
-	r := &interpreter{arch: p.Arch, module: m, modules: p.Modules, image: im, bias: bias, runtime: at + bias}
+	r := &interpreter{arch: p.Arch, module: m, modules: p.Modules, image: im, bias: bias, runtime: at + bias, own: owncode.New(m, im, bias, isOwn)}
 	if r.layout, err = layoutOf(p, m, im, bias, r.runtime, newest); err != nil {
 		return nil, err
 	}
@@ -237,7 +238,7 @@ type interpreter struct {
 	known  codes
 	names  threadNames
 	states threadLists
-	calls  calls
+	own    *owncode.Code
 	waited waitedLocks
 	pages  pages.Spare
 	usual  atomic.Int64 // about how many frames the stack before had, at most mostUsual

@@ -16,7 +16,7 @@ func (r *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	err := c.read(ec)
 	d := &language.Decoration{}
 	d.Groups, d.Early = r.place(s, &c)
-	d.Own = r.own(s, d.Groups)
+	d.Own = r.ownLevels(s, d.Groups)
 	if !s.FramesAlone {
 		d.Thread = m.about(s, ec, c.exception)
 		return d, err

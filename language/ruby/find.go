@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/internal/threadlocal"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/owncode"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -39,7 +40,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if p.Arch.PtrSize != 8 || p.Arch.Order != binary.ByteOrder(binary.LittleEndian) {
 		return nil, errors.New("the layout of Ruby is known of 64-bit little-endian processors alone")
 	}
-	r := &runtime{arch: p.Arch, module: m, image: im, bias: bias, storage: threadlocal.New(p.Arch, p.Memory, p.Modules)}
+	r := &runtime{arch: p.Arch, module: m, image: im, bias: bias, storage: threadlocal.New(p.Arch, p.Memory, p.Modules), own: owncode.New(m, im, bias, isOwn)}
 	if r.layout, err = layoutOf(major, minor); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,7 @@ type runtime struct {
 	image   *elf.Image
 	bias    uint64
 	storage *threadlocal.Finder
+	own     *owncode.Code
 	pages   pages.Spare
 	ids     threadIDs
 

@@ -1,48 +1,22 @@
 package ruby
 
 import (
-	"strings"
-
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/owncode"
 )
 
-// own returns the levels of the physical frames that are Ruby's own: calls of the evaluator, the
-// functions by which it calls and is called, and functions of the run time without a name.
-func (r *runtime) own(s *language.Stack, groups []language.Group) (levels []int) {
+// ownLevels returns the levels of the physical frames that are Ruby's own: calls of the evaluator,
+// the functions by which it calls and is called, and functions of the run time without a name.
+func (r *runtime) ownLevels(s *language.Stack, groups []language.Group) (levels []int) {
 	if len(groups) == 0 {
 		return nil
 	}
-	symbols := r.image.Symbols()
-	for _, f := range s.Frames {
-		pc := f.AddressInBlock()
-		if pc < r.module.Lo() || pc >= r.module.Hi() || f.Module() != r.module {
-			continue
-		}
-		name := ""
-		if sym, ok := symbols.Find(pc - r.bias); ok {
-			name = symbols.Name(sym)
-		}
-		if isOwn(name) {
-			levels = append(levels, f.Level)
-		}
-	}
-	return levels
+	return r.own.Levels(s, nil)
 }
 
 // isOwn reports whether a function of the run time is no more than how Ruby's methods call each
 // other.
-func isOwn(name string) bool {
-	name, _, _ = strings.Cut(name, ".") // gcc's parts of functions: ".cold", ".part.0"
-	if name == "" {
-		return true
-	}
-	for _, prefix := range ownPrefixes {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
+func isOwn(name string) bool { return owncode.Begins(name, ownPrefixes) }
 
 // ownPrefixes begin the names of such functions, from vm*.c, eval.c, thread.c, cont.c and main.c.
 var ownPrefixes = []string{
