@@ -14,6 +14,9 @@ func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
 			w.frame(level, f)
 		}
 	}
+	if w.bare && w.heap != nil {
+		w.nameBuiltins()
+	}
 	told := false
 	if !s.FramesAlone {
 		w.said.Thread, told = w.told()

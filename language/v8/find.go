@@ -1,7 +1,9 @@
 package v8
 
 import (
+	debugelf "debug/elf"
 	"errors"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
@@ -38,21 +40,26 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, err
 	}
 	l.async, l.noAsync = layOutAsync(c, l)
-	return []language.Runtime{&engine{path: m.Path, memory: p.Memory, layout: l, arch: p.Arch, threads: p.Threads}}, err
+	return []language.Runtime{&engine{path: m.Path, image: im, bias: bias, bare: isBare(im), memory: p.Memory, modules: p.Modules, layout: l, arch: p.Arch, threads: p.Threads}}, err
 }
 
 // engine is V8 in a process. Its builtin functions may run in a copy: the module of a frame is
 // known by its path.
 type engine struct {
 	*layout
-	path    string        // of the module
-	memory  target.Memory // of the process, as it is when it is read
-	arch    *arch.Arch
-	threads func() ([]target.Thread, error) // nil if nobody knows them
-	pages   pages.Spare
-	lines   lineTables
-	kept    kept
-	moment  moment
+	path     string     // of the module
+	image    *elf.Image // the same
+	bias     uint64
+	bare     bool          // it has no symbols but the ones that it exports
+	memory   target.Memory // of the process, as it is when it is read
+	modules  *target.Modules
+	arch     *arch.Arch
+	threads  func() ([]target.Thread, error) // nil if nobody knows them
+	pages    pages.Spare
+	lines    lineTables
+	kept     kept
+	builtins builtins
+	moment   moment
 }
 
 // constants are numbers that a module with V8 exports.
@@ -106,3 +113,8 @@ func (c *constants) either(other int64, name string) int64 {
 }
 
 var errPacked = errors.New("this V8 has compressed pointers, which are not known")
+
+// isBare reports whether a file has no symbols but the ones that it exports.
+func isBare(im *elf.Image) bool {
+	return !slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool { return s.Type == debugelf.SHT_SYMTAB })
+}

@@ -59,26 +59,34 @@ func (h *heap) workerOf(x *isolate, sp, end uint64) (w worker, ok bool) {
 	return w, true
 }
 
+// span returns where the stack begins and ends.
+func (w *walk) span() (sp, end uint64, ok bool) {
+	frames := w.stack.Frames
+	for i := len(frames) - 1; i >= 0 && end == 0; i-- { // the outermost one may lack it
+		end, _ = frames[i].CFA()
+	}
+	if len(frames) > 0 {
+		first := frames[0].Register(w.stack.Arch.SP)
+		sp, ok = first.Bits, first.Known()
+	}
+	return sp, end, ok && sp < end
+}
+
 // told says what a thread does in an isolate. ok is false if it is in none.
 func (w *walk) told() (t language.Thread, ok bool) {
 	if w.async == nil || len(w.stack.Frames) == 0 {
 		return t, false
 	}
-	frames := w.stack.Frames
-	sp := frames[0].Register(w.stack.Arch.SP)
-	end := uint64(0)
-	for i := len(frames) - 1; i >= 0 && end == 0; i-- { // the outermost one may lack it
-		end, _ = frames[i].CFA()
-	}
-	if !sp.Known() || end <= sp.Bits {
+	sp, end, ok := w.span()
+	if !ok {
 		return t, false
 	}
 	h := w.reader()
-	x := h.isolateOf(sp.Bits, end, frames[0].Register(amd64.R13).Bits)
+	x := h.isolateOf(sp, end, w.stack.Frames[0].Register(amd64.R13).Bits)
 	if x == nil {
 		return t, false
 	}
-	if of, found := h.workerOf(x, sp.Bits, end); found {
+	if of, found := h.workerOf(x, sp, end); found {
 		t.Name, t.State = of.name, fmt.Sprintf("worker %d", of.number)
 	}
 	does := ""
@@ -89,7 +97,7 @@ func (w *walk) told() (t language.Thread, ok bool) {
 		does = "collects garbage"
 	case stateIdle:
 		does = "waits in the event loop"
-		if loop := h.loopOf(sp.Bits, end); loop != 0 {
+		if loop := h.loopOf(sp, end); loop != 0 {
 			t.Waits, _ = h.awaited(loop)
 		}
 	}
