@@ -25,13 +25,16 @@ func TestRecordChosen(t *testing.T) {
 	}
 	p := gdbtest.StartRunning(t, exe, "1", "5")
 	record := func(flags ...string) {
-		out, said, err := commandtest.Run(append([]string{"record", "-d", "300ms", "--format", "json", "-o", "-"}, flags...)...)
 		var doc struct {
 			Samples []struct{ Labels map[string]any }
 		}
-		if err := errors.Join(err, json.Unmarshal([]byte(out), &doc)); err != nil || len(doc.Samples) == 0 {
-			t.Errorf("%v: %v, %d samples\n%s", flags, err, len(doc.Samples), said)
-		}
+		gdbtest.Await(t, fmt.Sprintf("%v finds samples", flags), func() bool { // a busy machine may not run it at once
+			out, said, err := commandtest.Run(append([]string{"record", "-d", "300ms", "--format", "json", "-o", "-"}, flags...)...)
+			if err := errors.Join(err, json.Unmarshal([]byte(out), &doc)); err != nil {
+				t.Fatalf("%v: %v\n%s", flags, err, said)
+			}
+			return len(doc.Samples) > 0
+		})
 		for _, s := range doc.Samples {
 			if s.Labels["pid"] != float64(p.PID) {
 				t.Errorf("%v: a sample of process %v, want %d", flags, s.Labels["pid"], p.PID)
