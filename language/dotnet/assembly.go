@@ -66,7 +66,7 @@ func (x *runtime) assembly(mem target.Memory, module uint64) *assembly {
 	if err == nil {
 		a.code = pe
 		if a.names, err = pe.Metadata(); err == nil {
-			a.lines = x.linesOf(pe, in.Path)
+			a.lines = pe.Lines(in.Path, x.file)
 		}
 	}
 	x.mu.Lock()

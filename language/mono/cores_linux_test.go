@@ -34,7 +34,7 @@ func TestCore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	if compare(t, said(t, name), languagetest.All(t, tg, mono.Decorator{}, nil)) == 0 {
+	if n, _ := compare(t, said(t, name), languagetest.All(t, tg, mono.Decorator{}, nil)); n == 0 {
 		t.Error("no thread says what its frames are")
 	}
 }

@@ -21,7 +21,11 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 				d.Own = append(d.Own, level)
 			}
 		case !isFile(f):
-			r.frame(&d, level, f)
+			r.frame(&d, level, f, r.at(f.AddressInBlock()))
+		default:
+			if m := r.ahead(f.Module(), f.AddressInBlock()); m != nil {
+				r.frame(&d, level, f, m)
+			}
 		}
 	}
 	if len(d.Groups) == 0 && len(d.Own) == 0 {
@@ -40,8 +44,7 @@ func isFile(f *frame.Frame) bool {
 }
 
 // frame adds what a frame is, if it is a method's.
-func (r *reading) frame(d *language.Decoration, level int, f *frame.Frame) {
-	m := r.at(f.AddressInBlock())
+func (r *reading) frame(d *language.Decoration, level int, f *frame.Frame, m *method) {
 	if !m.code {
 		return
 	}
@@ -56,6 +59,6 @@ func (r *reading) frame(d *language.Decoration, level int, f *frame.Frame) {
 	cfa, _ := f.CFA()
 	d.Groups = append(d.Groups, language.Group{
 		Anchor: language.Anchor{Level: level, PC: f.PC(), CFA: cfa},
-		Frames: []language.Frame{{Function: m.name, Place: m.start}},
+		Frames: []language.Frame{{Function: m.name, File: m.file, Line: m.line, Place: m.start}},
 	})
 }

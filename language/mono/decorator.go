@@ -2,6 +2,7 @@ package mono
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/language"
@@ -28,7 +29,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if !p.Arch.Mono {
 		return nil, errProcessor
 	}
-	r := &runtime{module: m}
+	r := &runtime{module: m, modules: p.Modules, memory: p.Memory, assemblies: map[build]lines{}, compiled: map[*target.Module]*compiled{}}
 	mem := p.Modules.MemoryOr(p.Memory) // core files may lack the code
 	if r.layout, err = readLayout(mem, m); err != nil {
 		return nil, err
@@ -42,7 +43,13 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 // runtime is the run time of a process.
 type runtime struct {
 	layout
-	module *target.Module
-	root   uint64 // the address of the variable that leads to the first domain
-	pages  pages.Spare
+	module  *target.Module
+	modules *target.Modules
+	memory  target.Memory
+	root    uint64 // the address of the variable that leads to the first domain
+	pages   pages.Spare
+
+	mu         sync.Mutex
+	assemblies map[build]lines // nil for what has none
+	compiled   map[*target.Module]*compiled
 }

@@ -1,10 +1,18 @@
 package mono
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/language/internal/ecma335"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -61,7 +69,7 @@ func seed() []byte {
 
 func reads(b []byte) *reading {
 	var spare pages.Spare
-	r := &reading{runtime: &runtime{layout: known, root: fuzzBase}, mem: spare.Of(bytesAt(b)), known: map[uint64]*method{}}
+	r := &reading{runtime: &runtime{layout: known, modules: &target.Modules{}, root: fuzzBase, assemblies: map[build]lines{}, compiled: map[*target.Module]*compiled{}}, mem: spare.Of(bytesAt(b)), known: map[uint64]*method{}}
 	r.find()
 	return r
 }
@@ -89,6 +97,221 @@ func FuzzTable(f *testing.F) {
 			}
 			_, _ = field(b)
 			_, _, _ = flagsOf(b)
+		})
+	})
+}
+
+// files are of testdata: an assembly, and both kinds of lines that it has.
+func files(t testing.TB) (assembly, mdb []byte) {
+	t.Helper()
+	for name, to := range map[string]*[]byte{"stops.exe": &assembly, "stops.exe.mdb": &mdb} {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*to = b
+	}
+	return assembly, mdb
+}
+
+// TestLines holds the lines of an MDB, and of a portable PDB, against what another reader of these
+// files has told (testdata/symbols.cs).
+func TestLines(t *testing.T) {
+	assembly, mdb := files(t)
+	other, err := os.ReadFile("testdata/portable/stops.exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, version := methodsOf(t, assembly)
+	others, _ := methodsOf(t, other)
+	of := openMDB(mdb, version)
+	if of == nil {
+		t.Fatalf("the version is not %x", version)
+	}
+	if openMDB(mdb, [16]byte{1}) != nil || openMDB(mdb[:mdbLeast-1], version) != nil {
+		t.Error("lines of another assembly, or cut, are taken")
+	}
+	b, err := os.ReadFile("testdata/portable/stops.pdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pdb, err := ecma335.Open(bytes.NewReader(b), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := os.ReadFile("testdata/lines")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for line := range strings.Lines(string(told)) {
+		words := strings.Split(strings.TrimSpace(line), "\t")
+		name := plain(strings.ReplaceAll(words[0], "/", "."))
+		il, err := strconv.ParseUint(words[1], 10, 32)
+		if err != nil || tokens[name] == 0 || words[2] == "0" {
+			continue
+		}
+		seen++
+		for _, c := range []struct {
+			of    lines
+			token uint32
+		}{{of, tokens[name]}, {portable{pdb}, others[name]}} {
+			if file, got := c.of.Line(c.token, uint32(il)); strconv.Itoa(got) != words[2] || filepath.Base(file) != "stops.cs" {
+				t.Errorf("%T: %s at %d: %s:%d, want %s", c.of, words[0], il, file, got, words[2])
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("%d lines were compared", seen)
+	}
+	if file, line := of.Line(1, 0); line != 0 || file != "" {
+		t.Errorf("no method: %s:%d", file, line)
+	}
+}
+
+// methodsOf returns the tokens of an assembly's methods, by names, and the assembly's version.
+func methodsOf(t *testing.T, b []byte) (tokens map[string]uint32, version [16]byte) {
+	t.Helper()
+	pe, err := ecma335.OpenAssembly(bytes.NewReader(b), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := pe.Metadata()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, ok := m.Version()
+	if !ok {
+		t.Fatal("the assembly has no version")
+	}
+	tokens = map[string]uint32{}
+	for row := uint32(1); row < 200; row++ {
+		if n := m.Method(row); n.Method != "" {
+			tokens[plain(n.Type+"."+n.Method)] = 6<<24 | row
+		}
+	}
+	return tokens, version
+}
+
+// plain is a name without type parameters and their count.
+func plain(name string) string {
+	return regexp.MustCompile("`[0-9]+|\\[[^\\]]*\\]").ReplaceAllString(name, "")
+}
+
+// FuzzMDB has a file of lines of any content.
+func FuzzMDB(f *testing.F) {
+	_, mdb := files(f)
+	f.Add(mdb, uint32(6<<24|3), uint32(20))
+	f.Fuzz(func(t *testing.T, b []byte, token, il uint32) {
+		bounds.Hold(t, 1<<20+10*len(b), func() {
+			if len(b) < mdbLeast {
+				return
+			}
+			if m := openMDB(b, [16]byte(b[mdbVersion:])); m != nil {
+				if file, line := m.Line(token, il); len(file) > mostName || line < 0 {
+					t.Errorf("%d bytes, line %d", len(file), line)
+				}
+			}
+		})
+	})
+}
+
+// TestPoints holds how sequence points are read: the ones of a method of Mono 6.8, whose trace says
+// what IL they are of.
+func TestPoints(t *testing.T) {
+	b := make([]byte, 0x200)
+	copy(b, "\x2a\x00\xca\x01\x1c\x32\x48\x2c\x33\x80\x01")
+	copy(b[0x40:], "\x28")                                                     // elsewhere
+	order.PutUint64(b[0x41:], fuzzBase+1)                                      // at these
+	copy(b[0x80:], "\x32\x00\x14\x00\x01\x05\x04\x04\x00\x00\x01\x06\x00\x00") // a debugger's
+	b[0x80] = 13<<2 | 3
+	r := reads(b)
+	for _, c := range []struct {
+		at     uint64
+		native int64
+		il     uint32
+		ok     bool
+	}{
+		{0, 0x64, 0, false}, {0, 0x65, 0, true}, {0, 0x7d, 0, true}, {0, 0x7e, 0xe, true}, {0, 0x94, 0x32, true}, {0, 0xd4, 0x18, true}, {0, 1 << 20, 0x18, true},
+		{0x40, 0x7e, 0xe, true}, {0x80, 9, 0, false}, {0x80, 10, 0, true}, {0x80, 12, 2, true}, {0x100, 1 << 20, 0, false},
+	} {
+		if il, ok := r.offset(fuzzBase+c.at, c.native); il != c.il || ok != c.ok {
+			t.Errorf("%#x, %#x: %#x, %t; want %#x, %t", c.at, c.native, il, ok, c.il, c.ok)
+		}
+	}
+}
+
+// FuzzPoints has memory of any content.
+func FuzzPoints(f *testing.F) {
+	f.Add([]byte("\x2a\x00\xca\x01\x1c\x32\x48\x2c\x33\x80\x01"), int64(0x7e))
+	f.Fuzz(func(t *testing.T, b []byte, native int64) {
+		bounds.Hold(t, 8<<20+10*len(b), func() { _, _ = reads(b).offset(fuzzBase, native) })
+	})
+}
+
+// TestCalls holds how the list of methods in a file of compiled code is read.
+func TestCalls(t *testing.T) {
+	const list = fuzzBase + 0x20
+	call := func(b []byte, from, to uint64) []byte {
+		return order.AppendUint32(append(b, 0xe8), uint32(to-from-callSize))
+	}
+	b := make([]byte, 0x20)
+	for i, to := range []uint64{0x8000, list, 0x8040, 0x8020} { // the second was not compiled
+		b = call(b, list+callSize*uint64(i), to)
+	}
+	b = append(call(b, list+4*callSize, 0x9000), 0xe8, 0, 0) // beyond the code
+	c := &compiled{start: 0x8000, end: 0x9000}
+	c.calls = reads(b).readCalls(c, list)
+	if want := []uint32{0, ^uint32(0), 0x40, 0x20}; !slices.Equal(c.calls, want) {
+		t.Errorf("%x, want %x", c.calls, want)
+	}
+	assembly, _ := files(t)
+	pe, err := ecma335.OpenAssembly(bytes.NewReader(assembly), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.names, err = pe.Metadata(); err != nil {
+		t.Fatal(err)
+	}
+	for pc, row := range map[uint64]uint32{0x8000: 1, 0x801f: 1, 0x8020: 4, 0x8fff: 3} {
+		n := c.names.Method(row)
+		if m := c.method(pc); m == nil || m.name != n.Type+"."+n.Method {
+			t.Errorf("%#x: %+v, want %+v", pc, m, n)
+		}
+	}
+	for _, pc := range []uint64{0x7fff, 0x9000} {
+		if m := c.method(pc); m != nil {
+			t.Errorf("%#x: %+v", pc, m)
+		}
+	}
+}
+
+// FuzzCalls has memory of any content, and code anywhere near.
+func FuzzCalls(f *testing.F) {
+	f.Add([]byte("\xe8\x10\x00\x00\x00\xe8\xfb\xff\xff\xff"), uint64(fuzzBase), uint64(0x100))
+	f.Fuzz(func(t *testing.T, b []byte, start, size uint64) {
+		bounds.Hold(t, 8<<20+20*len(b), func() {
+			c := &compiled{start: start, end: start + size}
+			for _, at := range reads(b).readCalls(c, fuzzBase) {
+				if uint64(at) >= size && at != ^uint32(0) {
+					t.Errorf("%#x is beyond the code", at)
+				}
+			}
+		})
+	})
+}
+
+// FuzzImage has an assembly of any content in memory.
+func FuzzImage(f *testing.F) {
+	assembly, _ := files(f)
+	f.Add(assembly)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		bounds.Hold(t, 8<<20+8*1032*len(b), func() {
+			r := reads(b)
+			pe, _, _, _ := assemblyOf(inMemory{r.mem, fuzzBase, int64(len(b))}, "")
+			if pe != nil {
+				pe.Lines("/a.exe", func(string, int64) []byte { return nil })
+			}
 		})
 	})
 }

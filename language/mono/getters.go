@@ -17,7 +17,11 @@ type layout struct {
 	flags        uint64 // MonoJitInfo: the byte of flags
 	notMethods   byte   // which of them say that the code is no method's
 	name, class  uint64 // MonoMethod
+	token        uint64
+	points       uint64 // MonoJitInfo: its sequence points
 	outer, image uint64 // MonoClass: the class that it is nested in, and its image
+	file         uint64 // MonoImage: the path of its file
+	version      uint64 // and its version
 }
 
 // What follows these fields in the releases that are known.
@@ -30,6 +34,7 @@ const (
 	outerOfKnown     = 0x30
 	domainSize       = 1 << 10 // bytes of a MonoDomain in which its table is looked for
 	jitInfoMethod    = 0
+	pointsBehind     = 16 // bytes behind the word of a MonoJitInfo that has the flags
 	mostCodeOfGetter = 48
 )
 
@@ -104,6 +109,7 @@ func readLayout(mem target.Memory, m *target.Module) (l layout, err error) {
 		{"mono_jit_info_get_code_start", &l.start}, {"mono_jit_info_get_code_size", &l.size},
 		{"mono_method_get_name", &l.name}, {"mono_method_get_class", &l.class},
 		{"mono_class_get_nesting_type", &l.outer}, {"mono_class_get_image", &l.image},
+		{"mono_method_get_token", &l.token}, {"mono_image_get_filename", &l.file}, {"mono_image_get_guid", &l.version},
 	} {
 		_, b, err := code(mem, m, g.name)
 		offset, ok := field(b)
@@ -123,6 +129,7 @@ func readLayout(mem target.Memory, m *target.Module) (l layout, err error) {
 	if l.flags, l.notMethods, ok = flagsOf(b); !ok || l.image != imageOfKnown || l.outer != outerOfKnown {
 		return l, errRelease
 	}
+	l.points = l.flags&^7 + pointsBehind
 	return l, nil
 }
 

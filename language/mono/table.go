@@ -28,7 +28,8 @@ const (
 type reading struct {
 	*runtime
 	mem   *pages.Pages
-	table uint64
+	table uint64             // of compiled methods
+	files uint64             // of files of code that was compiled before, in the same form; 0 if there are none
 	known map[uint64]*method // by address
 }
 
@@ -37,7 +38,9 @@ type method struct {
 	code    bool   // it is a method's
 	name    string // [unnamed] if memory does not tell
 	start   uint64
-	wrapper bool // it has been made to call others
+	wrapper bool   // it has been made to call others
+	file    string // of the source
+	line    int    // 0 if it is not known
 }
 
 func (r *reading) word(at uint64) uint64 {
@@ -56,20 +59,31 @@ func (r *reading) half(at uint64) uint32 {
 	return order.Uint32(b[:])
 }
 
-// find finds the table of the first domain: the word of the domain that leads to what leads back.
+// find finds the tables of the first domain: words of the domain that lead to what leads back.
 func (r *reading) find() {
 	domain := r.word(r.root)
 	var b [domainSize]byte
 	n, _ := r.mem.ReadMemory(domain, b[:])
-	for b := b[:n&^7]; domain != 0 && len(b) > 0; b = b[8:] {
-		at := order.Uint64(b)
-		if chunks := r.half(at + tableChunks); at&7 == 0 && r.word(at) == domain && chunks > 0 && chunks <= mostChunks {
-			if first := r.word(at + tableList); r.half(first+chunkCount) <= chunkSize && r.word(first+chunkEnd) != 0 {
-				r.table = at
-				return
+	for b := b[:n&^7]; domain != 0 && len(b) >= 16; b = b[8:] {
+		if at := order.Uint64(b); r.isTable(domain, at) {
+			r.table = at
+			if at := order.Uint64(b[8:]); r.isTable(domain, at) {
+				r.files = at
 			}
+			return
 		}
 	}
+}
+
+// isTable reports whether a domain has a table of code at an address.
+func (r *reading) isTable(domain, at uint64) bool {
+	chunks := r.half(at + tableChunks)
+	if at&7 != 0 || r.word(at) != domain || chunks == 0 || chunks > mostChunks {
+		return false
+	}
+	first := r.word(at + tableList)
+	count := r.half(first + chunkCount)
+	return first != 0 && count <= chunkSize && (count == 0) == (r.word(first+chunkEnd) == 0)
 }
 
 // at returns what is known of an address.
@@ -79,24 +93,25 @@ func (r *reading) at(pc uint64) *method {
 	}
 	m := &method{}
 	r.known[pc] = m
-	if info := r.info(pc); info != 0 {
+	if info := r.in(r.table, pc); info != 0 {
 		var flags [1]byte
 		if n, _ := r.mem.ReadMemory(info+r.flags, flags[:]); n == 1 && flags[0]&r.notMethods == 0 {
 			at := r.word(info + jitInfoMethod)
 			m.code, m.start, m.name = true, r.word(info+r.start), r.name(at)
 			m.wrapper = r.half(at+r.layout.name+wrapperBehind)&wrapperFlags != 0
+			m.file, m.line = r.source(info, at, pc)
 		}
 	}
 	return m
 }
 
-// info returns the record of the code that has pc; 0 if there is none.
-func (r *reading) info(pc uint64) uint64 {
-	if r.table == 0 {
+// in returns the record that a table has of the code that has pc; 0 if there is none.
+func (r *reading) in(table, pc uint64) uint64 {
+	if table == 0 {
 		return 0
 	}
-	chunks := int(min(r.half(r.table+tableChunks), mostChunks))
-	chunk := func(i int) uint64 { return r.word(r.table + tableList + 8*uint64(i)) }
+	chunks := int(min(r.half(table+tableChunks), mostChunks))
+	chunk := func(i int) uint64 { return r.word(table + tableList + 8*uint64(i)) }
 	i := sort.Search(chunks, func(i int) bool { return r.word(chunk(i)+chunkEnd) > pc })
 	if i == chunks {
 		return 0

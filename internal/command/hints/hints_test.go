@@ -108,6 +108,8 @@ func TestLines(t *testing.T) {
 		{name: "Python in samples", files: []string{"/opt/bin/python3.11"}, seen: []seen{{0, "_PyEval_EvalFrameDefault"}}, about: hints.About{Sampled: true}, want: []string{"Python's functions have no names: --wall has them"}},
 		{name: "Python beside Java's frames", files: []string{"/opt/bin/python3.13"}, seen: []seen{{0, "_PyEval_EvalFrameDefault"}}, about: hints.About{Languages: []string{"java"}}, want: []string{"-X perf"}},
 		{name: "Python that runs no functions", files: []string{"/usr/bin/python3.13"}, seen: []seen{{0, "Py_Main"}, {-1, ""}}},
+		{name: "Mono", files: []string{"/usr/bin/mono-sgen"}, seen: []seen{{-1, ""}}, want: []string{"start mono with --jitmap"}},
+		{name: "Mono, embedded", files: []string{"/usr/lib/libmonosgen-2.0.so.1.0.0"}, seen: []seen{{-1, ""}}, want: []string{"start mono with --jitmap"}},
 		{name: ".NET", files: []string{"/usr/share/dotnet/libcoreclr.so"}, seen: []seen{{-1, ""}}, want: []string{"DOTNET_PerfMapEnabled=1"}},
 		{name: "Erlang", files: []string{"/usr/lib/erlang/erts-15/bin/beam.smp"}, seen: []seen{{-1, ""}}, want: []string{"+JPperf true"}},
 		{name: "made code of an unknown compiler", files: []string{server}, seen: []seen{{-1, ""}, {0, "main"}}},

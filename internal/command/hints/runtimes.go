@@ -52,6 +52,10 @@ var runtimes = []runtime{
 		subject: ".NET's methods", remedy: "start the program with DOTNET_PerfMapEnabled=1 in its environment",
 	},
 	{
+		file: matching(`^(mono(-sgen|-boehm)?|libmono(sgen|boehm)?-2\.0\.so.*)$`), language: "mono",
+		subject: "Mono's methods", remedy: "start mono with --jitmap",
+	},
+	{
 		file: matching(`^(php[\d.]*|php-fpm[\d.]*|php-cgi[\d.]*|libphp[\d.]*\.so|opcache\.so)$`), language: "php", onHeap: true,
 		subject: "PHP's compiled functions", remedy: "start php with -d opcache.jit_debug=16",
 	},

@@ -119,6 +119,14 @@ func (m *Metadata) readPDB(s stream) {
 // ID returns the identifier of a portable PDB: a GUID and a stamp, as the assembly names them.
 func (m *Metadata) ID() [20]byte { return m.id }
 
+// Version returns the GUID that tells one build of an assembly from all others (its MVID); ok is
+// false if it has none.
+func (m *Metadata) Version() (id [16]byte, ok bool) {
+	i := int64(m.cell(modules, 1, 2))
+	ok = i > 0 && 16*i <= m.guid.size && m.read(m.guid.at+16*(i-1), id[:])
+	return id, ok
+}
+
 // readTables finds out where the tables are, and how wide their columns.
 func (m *Metadata) readTables(s stream) bool {
 	var head [24]byte

@@ -2,6 +2,7 @@ package ecma335
 
 // The numbers of the tables that are read (II.22, and the specification of portable PDBs).
 const (
+	modules       = 0x00
 	typeRefs      = 0x01
 	typeDefs      = 0x02
 	fields        = 0x04

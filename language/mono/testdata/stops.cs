@@ -1,4 +1,4 @@
-// mcs -unsafe -optimize+ stops.cs makes stops.exe.
+// mcs -unsafe -optimize+ -debug stops.cs makes stops.exe and stops.exe.mdb.
 //
 // Threads run all kinds of methods. At the innermost place each of them writes what Mono says of its
 // stack to a file, and works there for a while.
@@ -20,6 +20,44 @@ namespace Stops
         [DllImport("libc")] public static extern void abort();
         [DllImport("libc")] public static extern void qsort(int* list, IntPtr n, IntPtr size, Compare compare);
         public delegate int Compare(int* a, int* b);
+
+        // Mono's own functions.
+        [DllImport("__Internal")] public static extern void mono_stack_walk(Walk each, IntPtr data);
+        [DllImport("__Internal")] public static extern IntPtr mono_debug_print_stack_frame(IntPtr method, int offset, IntPtr domain);
+        [DllImport("__Internal")] public static extern IntPtr mono_get_root_domain();
+        [DllImport("__Internal")] public static extern void mono_free(IntPtr p);
+        public delegate int Walk(IntPtr method, int offset, int il, int managed, IntPtr data);
+    }
+
+    // What Mono says of the code of each frame, a line each, the innermost first.
+    static class Trace
+    {
+        const int Most = 256;
+        static readonly Native.Walk each = Each;
+        [ThreadStatic] static IntPtr[] methods;
+        [ThreadStatic] static int[] offsets;
+        [ThreadStatic] static int count;
+
+        static int Each(IntPtr method, int offset, int il, int managed, IntPtr data)
+        {
+            if (managed != 0 && count < Most) { methods[count] = method; offsets[count++] = offset; }
+            return 0;
+        }
+
+        public static string Text()
+        {
+            if (methods == null) { methods = new IntPtr[Most]; offsets = new int[Most]; }
+            count = 0;
+            Native.mono_stack_walk(each, IntPtr.Zero);
+            var text = new StringBuilder();
+            for (int i = 0; i < count; i++)
+            {
+                IntPtr line = Native.mono_debug_print_stack_frame(methods[i], offsets[i], Native.mono_get_root_domain());
+                text.Append(Marshal.PtrToStringAnsi(line)).Append('\n');
+                Native.mono_free(line);
+            }
+            return text.ToString();
+        }
     }
 
     // A slot of a thread in the file: a number, which is even while the text is true; the thread's ID;
@@ -29,7 +67,7 @@ namespace Stops
         public const int Size = 64 << 10;
         public const int Count = 64;
         public static byte* All;
-        public static bool Dies;
+        public static bool Dies, Tells;
         static int taken;
         [ThreadStatic] static byte* mine;
 
@@ -42,7 +80,7 @@ namespace Stops
                 *(long*)(mine + 8) = Native.syscall(186);
             }
             Interlocked.Increment(ref *(long*)mine);
-            byte[] text = Encoding.UTF8.GetBytes(Environment.StackTrace);
+            byte[] text = Encoding.UTF8.GetBytes(Environment.StackTrace + (Tells ? "\n--\n" + Trace.Text() : ""));
             Marshal.Copy(text, 0, (IntPtr)(mine + 24), text.Length);
             *(long*)(mine + 16) = text.Length;
             Interlocked.Increment(ref *(long*)mine);
@@ -204,6 +242,7 @@ namespace Stops
         {
             int file = Native.open(Encoding.UTF8.GetBytes(args[0] + "\0"), 2);
             int threads = int.Parse(args[1]);
+            Slot.Tells = args.Length > 2 && args[2] == "offsets"; // with MONO_THREADS_SUSPEND=preemptive
             Slot.All = Native.mmap(null, (IntPtr)(Slot.Count * Slot.Size), 3, 1, file, IntPtr.Zero);
             for (int i = 0; i < threads; i++)
             {
@@ -211,7 +250,7 @@ namespace Stops
                 new Thread(() => { for (int n = slot * 5; ; n++) Kinds.Run(n); }) { IsBackground = true }.Start();
             }
             Console.WriteLine("ready");
-            Slot.Dies = args.Length > 2;
+            Slot.Dies = args.Length > 2 && args[2] == "die";
             Thread.Sleep(-1);
             return 0;
         }
