@@ -66,7 +66,9 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if err != nil {
 		return nil, err
 	}
-	return []language.Runtime{&runtime{arch: p.Arch, module: m, image: im, bias: bias, layout: l}}, nil
+	return []language.Runtime{&runtime{
+		arch: p.Arch, module: m, image: im, bias: bias, layout: l, modules: p.Modules, threads: p.Threads, writable: p.Writable,
+	}}, nil
 }
 
 // runtime is Lua in a process.
@@ -77,6 +79,11 @@ type runtime struct {
 	bias   uint64
 	layout *layout
 
-	executes atomic.Uint64 // where the function that executes Lua's code begins; 0 while that is not known
+	modules  *target.Modules
+	threads  func() ([]target.Thread, error) // nil where nobody knows them
+	writable func() []target.Mapping         // as well
+
+	main     atomic.Pointer[[]uint64] // the main states, when they were searched for
+	executes atomic.Uint64            // where the function that executes Lua's code begins; 0 while that is not known
 	pages    pages.Spare
 }

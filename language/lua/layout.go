@@ -15,6 +15,7 @@ type layout struct {
 
 	ObjectNext   uint64 `table:"object.next"`
 	ObjectType   uint64 `table:"object.type"`
+	ObjectMarked uint64 `table:"object.marked"`
 	ObjectThread uint64 `table:"object.thread"`
 
 	Value         uint64 `table:"value"` // its size
@@ -31,7 +32,9 @@ type layout struct {
 	StateStack   uint64 `table:"state.stack"`
 	StateJump    uint64 `table:"state.jump"`
 	StateBase    uint64 `table:"state.base"` // of 5.1 a pointer to an array of calls, else the first call itself
+	StateTop     uint64 `table:"state.top"`
 	StatePC      uint64 `table:"state.savedpc,optional"`
+	StateSlots   uint64 `table:"state.slots,optional"` // of 5.1: the innermost function's
 
 	Call           uint64 `table:"call,optional"` // its size, of 5.1
 	CallFunc       uint64 `table:"call.func"`
@@ -51,6 +54,8 @@ type layout struct {
 	GlobalWithin   uint64 `table:"global.main.within,optional"` // of 5.5: GlobalMain is the state itself, and no pointer to it
 	GlobalRegistry uint64 `table:"global.registry"`
 	GlobalObjects  uint64 `table:"global.objects"`
+	GlobalWhite    uint64 `table:"global.white"`
+	WhiteBits      uint64 `table:"global.white.bits"`
 
 	ClosureIsC   uint64 `table:"closure.isc,optional"` // of 5.1
 	ClosureC     uint64 `table:"closure.c"`

@@ -197,7 +197,7 @@ func (p *placer) frames(m reader, ru run, g globals, level int) (list []language
 		f := language.Frame{Place: c.at}
 		if c.c != 0 {
 			f.Function, f.Kind = p.r.nameOf(c, g, "", 0), "native"
-			if name := p.symbolAt(level); name != "" && strings.HasPrefix(f.Function, nameless) {
+			if name := p.r.symbol(c.c); name != "" && strings.HasPrefix(f.Function, nameless) {
 				f.Function = nameless + name
 			}
 		} else {
@@ -295,7 +295,15 @@ func (p *placer) hidden(groups []language.Group) (levels []int) {
 }
 
 func (p *placer) nameAt(level int) string {
-	m := p.stack.Frames[level].Module()
+	return p.r.symbol(p.stack.Frames[level].AddressInBlock())
+}
+
+// symbol returns the name of the function that has an address; "" if it has none.
+func (r *runtime) symbol(addr uint64) string {
+	if r.modules == nil {
+		return ""
+	}
+	m := r.modules.Find(addr)
 	if m == nil {
 		return ""
 	}
@@ -303,17 +311,9 @@ func (p *placer) nameAt(level int) string {
 	if err != nil {
 		return ""
 	}
-	sym, ok := im.Symbols().Find(p.stack.Frames[level].AddressInBlock() - bias)
+	sym, ok := im.Symbols().Find(addr - bias)
 	if !ok {
 		return ""
 	}
 	return im.Symbols().Name(sym)
-}
-
-// symbolAt returns the name of the function that a frame runs; "" if the level is -1.
-func (p *placer) symbolAt(level int) string {
-	if level < 0 {
-		return ""
-	}
-	return p.nameAt(level)
 }

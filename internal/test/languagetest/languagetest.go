@@ -10,16 +10,43 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // Find returns the run times that a decorator finds in a target.
 func Find(t testing.TB, tg target.Target, d language.Decorator) []language.Named {
 	t.Helper()
-	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{d})
+	p := &language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules(), Threads: tg.Threads}
+	switch tg := tg.(type) {
+	case interface {
+		Maps(warn func(format string, args ...any)) []procmaps.Mapping
+	}:
+		p.Writable = func() []target.Mapping { return procmaps.Writable(tg.Maps(nil), p.Modules) }
+	case interface{ Mappings() []procmaps.Mapping }:
+		p.Writable = func() []target.Mapping { return procmaps.Writable(tg.Mappings(), p.Modules) }
+	}
+	runtimes, err := language.Find(p, []language.Decorator{d})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return runtimes
+}
+
+// Tasks returns the tasks that a decorator's run times list in a target.
+func Tasks(t testing.TB, tg target.Target, d language.Decorator) (list []language.Task) {
+	t.Helper()
+	memory := tg.Memory()
+	if now, ok := tg.(interface{ Now() target.Memory }); ok {
+		memory = now.Now() // the copies of Memory are for stacks
+	}
+	for _, r := range Find(t, tg, d) {
+		found, err := r.Runtime.(language.Tasker).Tasks(memory)
+		if err != nil {
+			t.Error(err)
+		}
+		list = append(list, found...)
+	}
+	return list
 }
 
 // Thread is a decorated stack.

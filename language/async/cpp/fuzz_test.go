@@ -63,7 +63,7 @@ func FuzzTasks(f *testing.F) {
 		bounds.Hold(t, 4<<20+400*len(data), func() {
 			x := r.newTasks(memtest.Flat{Lo: fuzzBase, Data: data})
 			defer x.Free()
-			list := []target.Mapping{{Lo: fuzzBase, Hi: fuzzBase + uint64(len(data)) + page}}
+			list := []target.Mapping{{Lo: fuzzBase, Hi: fuzzBase + uint64(len(data)) + 4096}}
 			x.search(list)
 			x.await(false)
 			x.leads(list)

@@ -12,41 +12,7 @@ const (
 	mostMemory = 4 << 30 // bytes that are searched through
 	mostFound  = 1 << 20 // coroutines
 	mostLeads  = 1 << 24 // pointers to coroutines that are looked at
-	window     = 1 << 20 // bytes that are read at once
-	page       = 4096
 )
-
-// words calls each for the memory that the process can change, piece by piece: the words of data
-// are at address at and behind. whole is false if some of it was too much.
-func (t *tasks) words(list []target.Mapping, each func(at uint64, data []byte)) (whole bool) {
-	if t.room == nil {
-		t.room = make([]byte, window)
-	}
-	left := uint64(mostMemory)
-	for _, m := range list {
-		for at := (m.Lo + 7) &^ 7; at < m.Hi; {
-			if left == 0 {
-				return false
-			}
-			p := t.room[:min(window, m.Hi-at, left)]
-			n, _ := t.memory.ReadMemory(at, p)
-			n &^= 7
-			if n > 0 {
-				each(at, p[:n])
-			}
-			switch {
-			case n < len(p)&^7: // beyond the page that cannot be read
-				n = int((at+uint64(n))/page*page + page - at)
-			case n == window && at+window < m.Hi: // two words belong together
-				n -= 8
-			}
-			n = max(n, 8)
-			at += uint64(n)
-			left -= min(left, uint64(n))
-		}
-	}
-	return true
-}
 
 // word returns the word that p begins with. Nearly all time goes into it: no method of an interface
 // is called where that is not needed.
@@ -64,7 +30,7 @@ func (t *tasks) search(list []target.Mapping) {
 	for at := range t.destroys {
 		lo, hi = min(lo, at), max(hi, at)
 	}
-	whole := t.words(list, func(at uint64, data []byte) {
+	whole := t.room.Words(t.memory, list, mostMemory, func(at uint64, data []byte) {
 		for i := 8; i+8 <= len(data); i += 8 {
 			word := t.word(data[i:])
 			if word-lo > hi-lo {
@@ -121,7 +87,7 @@ func (t *tasks) leads(list []target.Mapping) {
 		}
 	}
 	n := 0
-	t.words(list, func(from uint64, data []byte) {
+	t.room.Words(t.memory, list, mostMemory, func(from uint64, data []byte) {
 		for i := 0; i+8 <= len(data) && n < mostLeads; i += 8 {
 			word := t.word(data[i:])
 			if word-lo > hi-lo || !filter.has(word) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/scan"
 	"github.com/sfwalk/sfwalk/language/internal/structs"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -37,7 +38,7 @@ type tasks struct {
 	*program
 	*structs.Reader
 	memory target.Memory
-	room   []byte
+	room   scan.Room
 	little bool // the lowest byte of a word is the first
 
 	list      []object // by ascending address

@@ -1,5 +1,5 @@
 /* A native extension of Lua. Its handler of SIGUSR2 writes what Lua's own functions say of the calls
-   of all states that run, wherever the thread is: a line "state" for each, a call a line, as "Lua<tab>source<tab>line" or "C",
+   of all states that run, wherever the thread is, and of the coroutines that were made: a line "state" for each, a call a line, as "Lua<tab>source<tab>line" or "C",
    and "next<tab>source<tab>line" of the instruction that runs next, and an empty line. */
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +14,7 @@ static int out = -1;
 static lua_State *running[1000]; /* the outermost first */
 static volatile int states;
 static volatile sig_atomic_t armed;
+static lua_State *volatile made[1000]; /* by oracle.create */
 
 static void say(const char *text) {
 	if (write(out, text, strlen(text)) < 0)
@@ -34,10 +35,41 @@ static void next_one(lua_State *L, lua_Debug *ar) {
 	say(text);
 }
 
+/* What coroutine.status says of a coroutine, for the state that runs. */
+static const char *status(lua_State *L, lua_State *co) {
+	lua_Debug ar;
+	if (lua_status(co) != 0)
+		return lua_status(co) == LUA_YIELD ? "suspended" : "dead";
+	if (lua_getstack(co, 0, &ar))
+		return co == L ? "running" : "normal";
+	return lua_gettop(co) == 0 ? "dead" : "suspended";
+}
+
+/* Writes what a coroutine is, and a call a line: "C" or "Lua", source, line, the line where the function
+   begins, what its name is, its name. */
+static size_t tell_coroutine(lua_State *co, char *text, size_t size) {
+	size_t used = 0;
+	int level;
+	lua_Debug ar;
+	const char *state = status(running[states - 1], co);
+	if (!strcmp(state, "dead"))
+		return 0;
+	used += sprintf(text, "coroutine\t%p\t%s\n", (void *)co, state);
+	for (level = 0; strcmp(state, "running") && used + 5000 < size && lua_getstack(co, level, &ar); level++) {
+		lua_getinfo(co, "Sln", &ar);
+		if (strcmp(ar.what, "tail"))
+			used += snprintf(text + used, 5000, "call\t%s\t%s\t%d\t%d\t%s\t%s\n", ar.what, source(&ar), ar.currentline, ar.linedefined, ar.namewhat, ar.name ? ar.name : "");
+	}
+	return used;
+}
+
 static void tell(int sig) {
 	static char text[1 << 20];
 	size_t used = 0;
 	int i, level;
+	for (i = 0; i < sizeof made / sizeof *made; i++)
+		if (made[i])
+			used += tell_coroutine(made[i], text + used, sizeof text - used);
 	for (i = states - 1; i >= 0; i--) {
 		lua_Debug ar;
 		strcpy(text + used, "state\n");
@@ -101,6 +133,29 @@ static int o_resume(lua_State *L) {
 	return 2;
 }
 
+/* oracle.create(function): as coroutine.create; the handler writes of the coroutine until
+   oracle.forget(coroutine). */
+static int o_create(lua_State *L) {
+	lua_State *co;
+	int i = 0;
+	luaL_checktype(L, 1, LUA_TFUNCTION);
+	while (made[i])
+		if (++i == sizeof made / sizeof *made)
+			return luaL_error(L, "too many coroutines");
+	co = lua_newthread(L);
+	lua_pushvalue(L, 1);
+	lua_xmove(L, co, 1);
+	made[i] = co;
+	return 1;
+}
+static int o_forget(lua_State *L) {
+	int i;
+	for (i = 0; i < sizeof made / sizeof *made; i++)
+		if (made[i] == lua_tothread(L, 1))
+			made[i] = NULL;
+	return 0;
+}
+
 static int auxwrap(lua_State *L) {
 	lua_settop(L, 1);
 	lua_pushvalue(L, lua_upvalueindex(1));
@@ -146,7 +201,7 @@ static int o_rest(lua_State *L) {
 }
 
 int luaopen_oracle(lua_State *L) {
-	static const luaL_Reg list[] = {{"resume", o_resume}, {"wrap", o_wrap}, {"call", o_call}, {"attempt", o_attempt},
+	static const luaL_Reg list[] = {{"resume", o_resume}, {"wrap", o_wrap}, {"create", o_create}, {"forget", o_forget}, {"call", o_call}, {"attempt", o_attempt},
 		{"tell", o_tell}, {"rest", o_rest}, {NULL, NULL}};
 	const luaL_Reg *f;
 	struct sigaction sa;
