@@ -8,5 +8,6 @@
 // register or on the stack: a value there is taken for a state if the state's structures lead
 // back to it. A state lists its calls. A call of C has the address of its function, at which a
 // physical frame begins. Calls of Lua belong to the frames of the function that executes Lua's
-// code, which is the largest one; a call says whether it began such a frame.
+// code, which is the largest one; a call says whether it began such a frame. Coroutines that wait
+// are among the garbage collector's objects, to which a main state leads; that is searched for.
 package lua

@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/memtest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/internal/structs"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 const base = 0x10000
@@ -109,5 +110,69 @@ func FuzzCalls(f *testing.F) {
 		bounds.Hold(t, 256<<20, func() {
 			read(release, b, state{at: base + uint64(at), global: base + uint64(global)})
 		})
+	})
+}
+
+// parked returns memory in which the state of small is a coroutine that has yielded.
+func parked(l *layout) []byte {
+	b, st := small(l, 0)
+	b = append(b, make([]byte, 0x1000)...)
+	word := func(at, v uint64) { binary.LittleEndian.PutUint64(b[at-base:], v) }
+	const main, stack = base + 0x1000, base + 0x1f00
+	global := uint64(main + 0x200)
+	if l.GlobalWithin != absent {
+		global = main - l.GlobalMain
+	} else {
+		word(global+l.GlobalMain, main)
+	}
+	for _, at := range []uint64{main, st.at} {
+		b[at-base+l.ObjectType] = byte(l.ObjectThread)
+		word(at+l.StateGlobal, global)
+		word(at+l.StateStack, stack)
+	}
+	word(main+l.StateCall, main+l.StateBase)
+	word(global+l.GlobalObjects, st.at)
+	b[st.at-base+l.StateStatus] = byte(l.StateYielded)
+	return b
+}
+
+// readTasks lists the coroutines of a memory.
+func readTasks(release uint8, b []byte) ([]language.Task, error) {
+	releases := [][2]int{{1, 5}, {2, 4}, {3, 6}, {4, 0}, {4, 4}, {5, 0}}
+	of := releases[int(release)%len(releases)]
+	l, err := layoutOf(of[0], of[1])
+	if err != nil {
+		return nil, err
+	}
+	writable := []target.Mapping{{Lo: base, Hi: base + uint64(len(b))}}
+	r := &runtime{arch: amd64.Arch, layout: l, writable: func() []target.Mapping { return writable }}
+	return r.Tasks(memtest.Flat{Lo: base, Data: b})
+}
+
+// TestSmallTasks has a coroutine of each release found and read.
+func TestSmallTasks(t *testing.T) {
+	for release, of := range [][2]int{{1, 5}, {2, 4}, {3, 6}, {4, 0}, {4, 4}, {5, 0}} {
+		l, err := layoutOf(of[0], of[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := readTasks(uint8(release), parked(l))
+		if err != nil || len(list) != 1 || list[0].State != "suspended" || len(list[0].Frames) != 2 || list[0].Frames[1].File != "abc" {
+			t.Errorf("5.%d.%d: %+v, %v", of[0], of[1], list, err)
+		}
+	}
+}
+
+// FuzzTasks lists the coroutines of any memory.
+func FuzzTasks(f *testing.F) {
+	for release, of := range [][2]int{{1, 5}, {2, 4}, {3, 6}, {4, 0}, {4, 4}, {5, 0}} {
+		l, err := layoutOf(of[0], of[1])
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(uint8(release), parked(l))
+	}
+	f.Fuzz(func(t *testing.T, release uint8, b []byte) {
+		bounds.Hold(t, 256<<20, func() { readTasks(release, b) })
 	})
 }

@@ -16,6 +16,7 @@ import (
 // luas returns the paths of all interpreters here, and the folders of their headers.
 func luas(t *testing.T) (list [][2]string) {
 	t.Helper()
+	gdbtest.Later(t, "lua5.4")
 	for _, release := range []string{"5.1", "5.2", "5.3", "5.4", "5.5"} {
 		interpreter, headers := "/usr/bin/lua"+release, "/usr/include/lua"+release
 		if _, err := os.Stat(interpreter); err != nil {

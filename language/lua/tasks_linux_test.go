@@ -1,149 +1,25 @@
 package lua_test
 
 import (
-	"context"
-	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/languagetest"
-	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/internal/test/luatest"
 	"github.com/sfwalk/sfwalk/language/lua"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// coroutine is what the oracle has written of one.
-type coroutine struct {
-	status string
-	calls  [][]string // "C" or "Lua" or "main", source, line, where the function begins, what its name is, its name
-}
-
-// told returns the coroutines that the oracle has written, by address.
-func told(text string) map[string]*coroutine {
-	all, last := map[string]*coroutine{}, &coroutine{}
-	for line := range strings.Lines(text) {
-		switch f := strings.Split(strings.TrimRight(line, "\n"), "\t"); f[0] {
-		case "coroutine":
-			last = &coroutine{status: f[2]}
-			all[f[1]] = last
-		case "call":
-			last.calls = append(last.calls, f[1:])
-		}
-	}
-	return all
-}
-
-// tasksOf lists the coroutines of a process.
-func tasksOf(t *testing.T, pid int) []language.Task {
-	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tg.Close()
-	return languagetest.Tasks(t, tg, lua.Decorator{})
-}
-
-// sameCall reports whether a frame is a call.
-func sameCall(f *language.Frame, call []string) bool {
-	if call[0] == "C" {
-		return strings.HasPrefix(f.Kind, "native")
-	}
-	source := strings.TrimLeft(call[1], "@=")
-	return !strings.HasPrefix(f.Kind, "native") && f.File == source && fmt.Sprint(f.Line) == call[2]
-}
-
-// TestTasks stops a program with many coroutines at random moments. They are the ones that Lua's own
-// functions tell at the same moment, in the same states and with the same calls.
+// TestTasks holds coroutines against what Lua's own functions tell at the same moment.
 func TestTasks(t *testing.T) {
-	stops := 30
-	if os.Getenv("SFWALK_SOAK") == "1" {
-		stops = 1000
-	}
 	script, err := filepath.Abs("testdata/tasks.lua")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range luas(t) {
 		t.Run(filepath.Base(l[0]), func(t *testing.T) {
-			start := func() *languagetest.Told { return languagetest.StartTold(t, l[0], script, oracleOf(t, l[1])) }
-			p, seen, frames, moments, deaths := start(), map[string]int{}, 0, 0, 0
-			for range stops {
-				var list []language.Task
-				text := p.AtRandom(t, func() { list = tasksOf(t, p.PID) })
-				if text == "" {
-					p, deaths = start(), deaths+1
-					continue
-				}
-				want := told(text)
-				inner := "" // the coroutine that runs, as sfwalk says
-				for i := range list {
-					task := &list[i]
-					id := fmt.Sprintf("%#x", task.ID)
-					w := want[id]
-					delete(want, id)
-					if w == nil && len(task.Frames) == 0 && task.State == "suspended" {
-						moments++ // it has been made, and not been noted
-						continue
-					}
-					if w != nil && task.State == "running" && w.status == "normal" {
-						moments++ // it is just about to resume another one, or has done so
-						inner = id
-						continue
-					}
-					if w == nil || w.status != task.State || task.Early != "" || len(task.Frames) != len(w.calls) || task.Kind != "coroutine" {
-						t.Errorf("%s is %+v; Lua says: %+v", id, *task, w)
-						continue
-					}
-					if task.State == "running" {
-						inner = id
-					}
-					if running := task.State == "running" || task.State == "normal"; running != (task.Thread == p.PID) {
-						t.Errorf("%s is %s in thread %d", id, task.State, task.Thread)
-					}
-					seen[task.State]++
-					for i := range w.calls {
-						if frames++; !sameCall(&task.Frames[i], w.calls[i]) {
-							t.Errorf("%s, frame %d is %+v, Lua says: %q", id, i, task.Frames[i], w.calls[i])
-						}
-					}
-				}
-				if len(want) > 0 {
-					t.Errorf("missing: %v of\n%s", want, text)
-				}
-				chain(t, list, inner)
-				if t.Failed() {
-					break
-				}
-			}
-			t.Logf("%d stops, coroutines %v, %d frames, %d in the middle of a call, %d deaths", stops, seen, frames, moments, deaths)
-			if most := 1 + stops/20; moments > most || deaths > most || seen["suspended"] < stops || seen["normal"] == 0 || seen["running"] == 0 {
-				t.Error("there are too many of these, or too few coroutines")
-			}
+			luatest.Tasks(t, lua.Decorator{}, func() *languagetest.Told {
+				return languagetest.StartTold(t, l[0], script, oracleOf(t, l[1]))
+			})
 		})
-	}
-}
-
-// chain holds that all coroutines that have resumed others wait for these, up to the one that runs.
-func chain(t *testing.T, list []language.Task, inner string) {
-	t.Helper()
-	waits := 0
-	for at := inner; at != ""; {
-		i := slices.IndexFunc(list, func(task language.Task) bool { return fmt.Sprintf("%#x", task.ID) == at })
-		if at = ""; i >= 0 && len(list[i].AwaitedBy) == 1 {
-			at = fmt.Sprintf("%#x", list[i].AwaitedBy[0])
-			waits++
-		}
-	}
-	for _, task := range list {
-		if task.State == "normal" {
-			waits--
-		}
-	}
-	if waits != 0 {
-		t.Errorf("%d coroutines are not in the chain of the ones that wait: %+v", -waits, list)
 	}
 }

@@ -1,6 +1,7 @@
 package luajit
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -127,7 +128,6 @@ func (x *runtime) place(r *reader, d *language.Decoration, s *language.Stack, le
 		begin, ok := s.Frames[level-1].Function()
 		if ok && begin == r.Pointer(c.fn+luajit.FuncC) && begin != 0 {
 			f := r.frameOf(state, c)
-			f.Function = nameC(s.Frames[level-1], f.Function)
 			a := anchor(s, level-1)
 			a.Beside = !x.own(s.Frames[level-1])
 			d.Groups = append(d.Groups, language.Group{Anchor: a, Frames: []language.Frame{f}})
@@ -167,16 +167,19 @@ func (x *runtime) hide(d *language.Decoration, s *language.Stack) {
 		if !x.own(s.Frames[level]) {
 			continue
 		}
-		name := symbolOf(s.Frames[level])
+		name := x.symbol(s.Frames[level].AddressInBlock())
 		if all || strings.HasPrefix(name, "lua") || strings.HasPrefix(name, "lj_") {
 			d.Own = append(d.Own, level)
 		}
 	}
 }
 
-// symbolOf returns the name of the function that a frame runs, "" if it has none.
-func symbolOf(f *frame.Frame) string {
-	m := f.Module()
+// symbol returns the name of the function that has an address; "" if it has none.
+func (x *runtime) symbol(addr uint64) string {
+	if x.modules == nil {
+		return ""
+	}
+	m := x.modules.Find(addr)
 	if m == nil {
 		return ""
 	}
@@ -184,19 +187,11 @@ func symbolOf(f *frame.Frame) string {
 	if err != nil {
 		return ""
 	}
-	sym, ok := im.Symbols().Find(f.AddressInBlock() - bias)
+	sym, ok := im.Symbols().Find(addr - bias)
 	if !ok {
 		return ""
 	}
 	return im.Symbols().Name(sym)
-}
-
-// nameC returns the name of a function of C: the one that Lua has for it, or the one of its code.
-func nameC(f *frame.Frame, name string) string {
-	if own := symbolOf(f); own != "" && strings.HasPrefix(name, nameless) {
-		return nameless + own
-	}
-	return name
 }
 
 // nameless begins the name of a function of C that has none in Lua.
@@ -217,7 +212,8 @@ func (r *reader) frameOf(global uint64, c *call) language.Frame {
 			f.Function = name // it tells the module, too
 		}
 		if f.Function == "" {
-			f.Function = fmt.Sprintf(nameless+"%#x", r.Pointer(c.fn+luajit.FuncC))
+			code := r.Pointer(c.fn + luajit.FuncC)
+			f.Function = nameless + cmp.Or(r.symbol(code), fmt.Sprintf("%#x", code))
 		}
 		r.Err()
 		return f

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/luajit"
@@ -42,7 +43,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if machine == nil {
 		return nil, errors.New("its virtual machine was not found: the file's tables of frames do not have it")
 	}
-	return []language.Runtime{&runtime{arch: p.Arch, module: m, machine: machine}}, nil
+	return []language.Runtime{&runtime{arch: p.Arch, module: m, machine: machine, modules: p.Modules, threads: p.Threads, writable: p.Writable}}, nil
 }
 
 // runtime is LuaJIT in a process.
@@ -50,7 +51,13 @@ type runtime struct {
 	arch    *arch.Arch
 	module  *target.Module
 	machine *luajit.Machine
-	pages   pages.Spare
+
+	modules  *target.Modules
+	threads  func() ([]target.Thread, error) // nil where nobody knows them
+	writable func() []target.Mapping         // as well
+
+	main  atomic.Pointer[[]uint64] // the main states, when they were searched for
+	pages pages.Spare
 }
 
 // reader reads LuaJIT's structures of one moment.

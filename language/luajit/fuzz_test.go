@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/memtest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/internal/structs"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 const base = 0x10000
@@ -95,9 +96,10 @@ func read(b []byte, pc uint64) (list []language.Frame, why string) {
 			found.Exit(found.ExitAt(pc, 1))
 		}
 	}
-	tr, _ := luajit.TraceAt(r, trace)
-	if t, ok := s.exit(&tr, pc&3, s.base); ok {
-		s.calls(t)
+	if tr, ok := luajit.TraceAt(r, trace); ok {
+		if t, ok := s.exit(&tr, pc&3, s.base); ok {
+			s.calls(t)
+		}
 	}
 	return list, why
 }
@@ -115,5 +117,48 @@ func FuzzCalls(f *testing.F) {
 	f.Add(small(), uint16(code+8-base))
 	f.Fuzz(func(t *testing.T, b []byte, pc uint16) {
 		bounds.Hold(t, 256<<20, func() { read(b, base+uint64(pc)) })
+	})
+}
+
+// parked returns memory in which a function of Lua has called itself in a coroutine that has
+// yielded. Its main state, without a function, is right before global.
+func parked() []byte {
+	b := small()
+	b = append(b, make([]byte, 0x1000)...)
+	word := func(at, v uint64) { binary.LittleEndian.PutUint64(b[at-base:], v) }
+	const other, stack, co = base + 0x1000, base + 0x1f00, uint64(main)
+	word(co+luajit.StateGlobal, other+0x60)
+	word(co+luajit.StateCFrame, 0)
+	b[co-base+luajit.StateStatus] = yielded
+	b[other-base+luajit.StateType] = luajit.TypeThread
+	word(other+luajit.StateGlobal, other+0x60)
+	word(other+luajit.StateStack, stack)
+	binary.LittleEndian.PutUint32(b[other-base+luajit.StateSize:], 16)
+	word(stack, tagThread<<tagShift|other)
+	word(other+0x60+luajit.GlobalMain, other)
+	word(other+0x60+luajit.GlobalObjects, co)
+	return b
+}
+
+// readTasks lists the coroutines of a memory.
+func readTasks(b []byte) ([]language.Task, error) {
+	writable := []target.Mapping{{Lo: base, Hi: base + uint64(len(b))}}
+	x := &runtime{arch: amd64.Arch, machine: &luajit.Machine{}, writable: func() []target.Mapping { return writable }}
+	return x.Tasks(memtest.Flat{Lo: base, Data: b})
+}
+
+// TestSmallTasks has a coroutine found and read.
+func TestSmallTasks(t *testing.T) {
+	list, err := readTasks(parked())
+	if err != nil || len(list) != 1 || list[0].State != "suspended" || len(list[0].Frames) != 2 || list[0].Frames[1].Line != 7 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// FuzzTasks lists the coroutines of any memory.
+func FuzzTasks(f *testing.F) {
+	f.Add(parked())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		bounds.Hold(t, 256<<20, func() { readTasks(b) })
 	})
 }

@@ -19,6 +19,7 @@ int main(void) {
 	F("state.stack", lua_State, stack);
 	F("state.cframe", lua_State, cframe);
 	F("state.stacksize", lua_State, stacksize);
+	F("global.white", global_State, gc.currentwhite);
 	F("global.root", global_State, gc.root);
 	F("global.vmstate", global_State, vmstate);
 	F("global.main", global_State, mainthref);

@@ -1,8 +1,12 @@
 -- Keeps coroutines of all kinds, some of which run for ever. The first argument is the path of the
 -- native extension, whose functions make coroutines and resume them.
 local oracle = package.loadlib(arg[1], "luaopen_oracle")()
-local create, forget, resume, yield = oracle.create, oracle.forget, oracle.resume, coroutine.yield
-local everywhere = _VERSION ~= "Lua 5.1" -- a coroutine may yield below metamethods and pcall
+local create, forget, yield = oracle.create, oracle.forget, coroutine.yield
+local resume = oracle.resume or function(co, ...)
+  oracle.enter(co)
+  return oracle.leave(coroutine.resume(co, ...))
+end
+local everywhere = jit or _VERSION ~= "Lua 5.1" -- a coroutine may yield below metamethods and pcall
 
 function work(n)
   local sum = 0
@@ -97,5 +101,5 @@ while true do
   else
     resume(co, i)
   end
-  if math.random(10) == 1 then collectgarbage("step") end
+  if math.random(300) == 1 then collectgarbage("step") end
 end

@@ -1,5 +1,5 @@
 /* A native extension of Lua for LuaJIT. Its handler of SIGUSR2 writes what Lua's own functions say of
-   the calls of all states that run, wherever the thread is, and says it once more when the next
+   the calls of all states that run, wherever the thread is, and of the coroutines that were made, and says it once more when the next
    instruction of Lua is run: a line "now" or "next", a line "state" for each state, the innermost first,
    a call a line, as "Lua<tab>source<tab>line<tab>name" or "C<tab><tab><tab>name", and an empty line. */
 #include <fcntl.h>
@@ -16,6 +16,7 @@ static int out = -1;
 static lua_State *running[1000]; /* the outermost first */
 static volatile int states;
 static volatile sig_atomic_t armed;
+static lua_State *volatile made[1000]; /* by oracle.create */
 
 static void say(const char *text) {
 	if (write(out, text, strlen(text)) < 0)
@@ -24,6 +25,45 @@ static void say(const char *text) {
 
 /* The name of a file, or how Lua writes a chunk that is none. */
 static const char *source(lua_Debug *ar) { return strchr("@=", *ar->source) ? ar->source + 1 : ar->short_src; }
+
+/* What coroutine.status says of a coroutine, for the state that runs. */
+static const char *status(lua_State *L, lua_State *co) {
+	lua_Debug ar;
+	if (lua_status(co) != 0)
+		return lua_status(co) == LUA_YIELD ? "suspended" : "dead";
+	if (lua_getstack(co, 0, &ar))
+		return co == L ? "running" : "normal";
+	return lua_gettop(co) == 0 ? "dead" : "suspended";
+}
+
+/* Writes what a coroutine is, and a call a line: "C" or "Lua", source, line, the line where the function
+   begins, what its name is, its name. */
+static size_t tell_coroutine(lua_State *co, char *text, size_t size) {
+	size_t used = 0;
+	int level;
+	lua_Debug ar;
+	const char *state = status(running[states - 1], co);
+	if (!strcmp(state, "dead"))
+		return 0;
+	used += sprintf(text, "coroutine\t%p\t%s\n", (void *)co, state);
+	for (level = 0; strcmp(state, "running") && used + 5000 < size && lua_getstack(co, level, &ar); level++) {
+		lua_getinfo(co, "Sln", &ar);
+		if (strcmp(ar.what, "tail"))
+			used += snprintf(text + used, 5000, "call\t%s\t%s\t%d\t%d\t%s\t%s\n", ar.what, source(&ar), ar.currentline, ar.linedefined, ar.namewhat, ar.name ? ar.name : "");
+	}
+	return used;
+}
+
+static void tell_coroutines(void) {
+	static char text[1 << 20];
+	size_t used = 0;
+	int i;
+	for (i = 0; i < sizeof made / sizeof *made; i++)
+		if (made[i])
+			used += tell_coroutine(made[i], text + used, sizeof text - used);
+	text[used] = 0;
+	say(text);
+}
 
 static void tell_all(const char *when, const char *end) {
 	static char text[1 << 20];
@@ -63,10 +103,33 @@ static void tell(int sig) {
 	sa.sa_handler = fails;
 	sigaction(SIGSEGV, &sa, &before);
 	if (!sigsetjmp(failed, 1))
-		tell_all("now", "");
+		tell_coroutines(), tell_all("now", "");
 	sigaction(SIGSEGV, &before, NULL);
 	armed = 1;
 	lua_sethook(running[0], next_one, LUA_MASKCOUNT | LUA_MASKCALL | LUA_MASKRET, 1);
+}
+
+/* oracle.create(function): as coroutine.create; the handler writes of the coroutine until
+   oracle.forget(coroutine). */
+static int o_create(lua_State *L) {
+	lua_State *co;
+	int i = 0;
+	luaL_checktype(L, 1, LUA_TFUNCTION);
+	while (made[i])
+		if (++i == sizeof made / sizeof *made)
+			return luaL_error(L, "too many coroutines");
+	co = lua_newthread(L);
+	lua_pushvalue(L, 1);
+	lua_xmove(L, co, 1);
+	made[i] = co;
+	return 1;
+}
+static int o_forget(lua_State *L) {
+	int i;
+	for (i = 0; i < sizeof made / sizeof *made; i++)
+		if (made[i] == lua_tothread(L, 1))
+			made[i] = NULL;
+	return 0;
 }
 
 /* oracle.enter(coroutine) says that it is about to run, oracle.leave(...) that it does not any more; it
@@ -116,7 +179,7 @@ static int o_rest(lua_State *L) {
 }
 
 int luaopen_oracle(lua_State *L) {
-	static const luaL_Reg list[] = {{"enter", o_enter}, {"leave", o_leave}, {"call", o_call}, {"attempt", o_attempt},
+	static const luaL_Reg list[] = {{"create", o_create}, {"forget", o_forget}, {"enter", o_enter}, {"leave", o_leave}, {"call", o_call}, {"attempt", o_attempt},
 		{"protected", o_protected}, {"tell", o_tell}, {"rest", o_rest}, {NULL, NULL}};
 	const luaL_Reg *f;
 	struct sigaction sa;
