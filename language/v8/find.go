@@ -27,14 +27,24 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if err != nil {
 		return nil, nil // it is said elsewhere that the file cannot be read
 	}
-	any, ok := im.Exported(constantBegin + "SmiTagMask")
-	if !ok || any.Addr+bias < m.Lo() || any.Addr+bias >= m.Hi() {
-		return nil, nil // it is none, or a copy of the builtin functions alone, which Node.js makes
+	any, tells := im.Exported(constantBegin + "SmiTagMask")
+	if !tells {
+		any, _ = im.Exported(known)
+	}
+	if any.Addr == 0 || any.Addr+bias < m.Lo() || any.Addr+bias >= m.Hi() {
+		return nil, nil // it is none, or a copy of the builtin functions alone, which V8 makes
+	}
+	c := &constants{image: im, bias: bias, memory: p.Memory, arch: p.Arch}
+	if !tells {
+		if c.version = untold(m, im); c.version.err == errNoVersion {
+			return nil, nil
+		} else if c.version.err != nil {
+			return nil, c.version.err
+		}
 	}
 	if !p.Arch.V8 {
 		return nil, errors.New("V8's frames are known of amd64 alone")
 	}
-	c := &constants{image: im, bias: bias, memory: p.Memory, arch: p.Arch}
 	l, err := layOut(c)
 	if l == nil {
 		return nil, err
@@ -62,13 +72,14 @@ type engine struct {
 	moment   moment
 }
 
-// constants are numbers that a module with V8 exports.
+// constants are numbers that a module with V8 exports, or a table has.
 type constants struct {
-	image  *elf.Image
-	bias   uint64
-	memory target.Memory
-	arch   *arch.Arch
-	lacks  string // the first name that was asked for in vain
+	image   *elf.Image
+	bias    uint64
+	memory  target.Memory
+	arch    *arch.Arch
+	version *version // nil if it exports them
+	lacks   string   // the first name that was asked for in vain
 }
 
 const (
@@ -76,8 +87,27 @@ const (
 	versionBegin  = "_ZN2v88internal7Version"
 )
 
-// number reads a number. The file has most; the process has the ones that are zero.
-func (c *constants) number(symbol string) (v int64, ok bool) {
+// release returns the release of V8.
+func (c *constants) release() (major, minor int) {
+	if c.version != nil {
+		return c.version.major, c.version.minor
+	}
+	first, _ := c.read(versionBegin + "6major_E")
+	second, _ := c.read(versionBegin + "6minor_E")
+	return int(first), int(second)
+}
+
+// number returns a number.
+func (c *constants) number(name string) (v int64, ok bool) {
+	if c.version != nil {
+		v, ok = c.version.told[name]
+		return v, ok
+	}
+	return c.read(constantBegin + name)
+}
+
+// read reads a number. The file has most; the process has the ones that are zero.
+func (c *constants) read(symbol string) (v int64, ok bool) {
 	s, ok := c.image.Exported(symbol)
 	if !ok {
 		return 0, false
@@ -94,7 +124,7 @@ func (c *constants) number(symbol string) (v int64, ok bool) {
 // of returns the first of these constants that is there.
 func (c *constants) of(names ...string) int64 {
 	for _, name := range names {
-		if v, ok := c.number(constantBegin + name); ok {
+		if v, ok := c.number(name); ok {
 			return v
 		}
 	}
@@ -106,7 +136,7 @@ func (c *constants) of(names ...string) int64 {
 
 // either returns a constant, or another value if it is not there.
 func (c *constants) either(other int64, name string) int64 {
-	if v, ok := c.number(constantBegin + name); ok {
+	if v, ok := c.number(name); ok {
 		return v
 	}
 	return other

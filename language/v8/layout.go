@@ -71,10 +71,9 @@ func layOut(c *constants) (*layout, error) {
 	}
 	field := func(names ...string) uint64 { return uint64(c.of(names...)) }
 	kind := func(names ...string) uint16 { return uint16(c.of(names...)) }
-	major, _ := c.number(versionBegin + "6major_E")
-	minor, _ := c.number(versionBegin + "6minor_E")
+	major, minor := c.release()
 	l := &layout{
-		major: int(major), minor: int(minor),
+		major: major, minor: minor,
 		mapType: field("class_Map__instance_type__uint16_t"), mapBits2: field("class_Map__bit_field2__char"), mapBits3: field("class_Map__bit_field3__int"),
 		mapPrototype: field("class_Map__prototype__Object"), mapConstructor: field("class_Map__constructor_or_back_pointer__Object", "class_Map__constructor_or_back_pointer__Tagged_Object_"),
 		mapDescriptors: field("class_Map__instance_descriptors_offset"), mapInObject: field("class_Map__inobject_properties_start_or_constructor_function_index__char"),

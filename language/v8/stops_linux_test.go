@@ -13,6 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/languagetest"
+	"github.com/sfwalk/sfwalk/internal/test/npm"
 	"github.com/sfwalk/sfwalk/language/v8"
 )
 
@@ -23,6 +24,29 @@ func nodes(t *testing.T) []string {
 		return strings.Split(list, ":")
 	}
 	return []string{gdbtest.Tool(t, "node")}
+}
+
+// denos returns the Deno of this machine.
+func denos(t *testing.T) []string {
+	t.Helper()
+	if list := os.Getenv("SFWALK_DENOS"); list != "" {
+		return strings.Split(list, ":")
+	}
+	gdbtest.Tool(t, "node") // so that it is left to who tests JavaScript
+	dir, err := deno.Folder()
+	gdbtest.FromNPM(t, err)
+	return []string{filepath.Join(dir, "deno")}
+}
+
+var deno = npm.Package{
+	Spec: "@deno/linux-x64-glibc@2.7.5",
+	Sum:  "fd2ca463c1b1496c9b7a789916f988a276352eaa527afd09693c5bf626fce401",
+	Keep: func(name string) (file string, mode os.FileMode) {
+		if name == "deno" {
+			return name, 0o755
+		}
+		return "", 0
+	},
 }
 
 // frame is a frame as Error.stack writes it.
@@ -60,10 +84,10 @@ func framesOf(t *testing.T, text string) (list []frame) {
 		if m == nil {
 			t.Fatalf("%q", line)
 		}
-		f := frame{function: m[1], file: m[2]}
+		f := frame{function: m[1], file: strings.TrimPrefix(m[2], "file://")} // Deno has both
 		number, column := m[3], m[4]
 		if m[5] != "" {
-			f.function, f.file, number, column = "<anonymous>", m[5], m[6], m[7]
+			f.function, f.file, number, column = "<anonymous>", strings.TrimPrefix(m[5], "file://"), m[6], m[7]
 		}
 		if f.file == "<anonymous>" && number == "" {
 			f.file = ""
@@ -102,7 +126,7 @@ func shown(d *languagetest.Thread) (list []frame, guesses int) {
 			f.File = f.Kind
 		}
 		if f.Kind != "native" {
-			list = append(list, frame{f.Function, f.File, f.Line, f.Column})
+			list = append(list, frame{f.Function, strings.TrimPrefix(f.File, "file://"), f.Line, f.Column})
 		}
 	}
 	return list, guesses
@@ -111,57 +135,90 @@ func shown(d *languagetest.Thread) (list []frame, guesses int) {
 // TestStops stops a program at random moments. From the function on that has announced its stack,
 // outward, the frames are as Error.stack has them.
 func TestStops(t *testing.T) {
-	stops := 30
-	if os.Getenv("SFWALK_SOAK") == "1" {
-		stops = 120
-	}
 	script, err := filepath.Abs("testdata/stops.js")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, node := range nodes(t) {
-		for _, flags := range [][]string{{"--no-opt", "--no-sparkplug"}, {"--always-sparkplug", "--no-opt"}, {}} {
+		for _, flags := range compilers {
 			t.Run(fmt.Sprint(strings.TrimPrefix(node, "/"), flags), func(t *testing.T) {
-				file := filepath.Join(t.TempDir(), "stack")
-				if err := os.WriteFile(file, nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				p := gdbtest.StartRunning(t, node, append(flags, script, file, "15", "30")...)
-				compared, frames, wrong, warned := 0, 0, 0, 0
-				peer := languagetest.NewPeer(t)
-				for n := 0; compared < stops && n < 20*stops; n++ {
-					for range 1 + n%50 {
-						p.States(t) // it runs meanwhile
-					}
-					p.Stop(t)
-					if want, ok := announced(t, file); ok {
-						d := languagetest.Attach(t, p.PID, v8.Decorator{}, nil)[p.PID]
-						got, _ := shown(d)
-						compared++
-						frames += len(want)
-						if !ends(got, want) {
-							wrong++
-							if wrong < 8 {
-								t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
-								for _, f := range d.Stack.Frames[:min(12, len(d.Stack.Frames))] {
-									cfa, _ := f.CFA()
-									t.Logf("  #%d %#x %s cfa %#x", f.Level, f.PC(), f.Sniffer(), cfa)
-								}
-							}
-						}
-						warned += len(d.Warnings())
-						peer.Compare(calledIn(want), calledIn(got), peer.Calls(t, p.PID, p.PID))
-					}
-					if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
-						t.Fatal(err)
-					}
-				}
-				t.Logf("%d stops, %d frames, %d wrong", compared, frames, wrong)
-				if warned > 1+stops/40 { // the garbage collector may just move a function
-					t.Errorf("%d warnings", warned)
-				}
+				atRandom(t, node, append(flags, script))
 			})
 		}
+	}
+}
+
+// TestDeno is TestStops of Deno, whose V8 does not tell debuggers of its objects.
+func TestDeno(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "stops.cjs") // so Deno has the functions of Node.js
+	text, err := os.ReadFile("testdata/stops.js")
+	if err == nil {
+		err = os.WriteFile(script, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, deno := range denos(t) {
+		for _, flags := range compilers {
+			t.Run(fmt.Sprint(strings.TrimPrefix(deno, "/"), flags), func(t *testing.T) {
+				args := []string{"run", "-A"}
+				if len(flags) > 0 {
+					args = append(args, "--v8-flags="+strings.Join(flags, ","))
+				}
+				atRandom(t, deno, append(args, script))
+			})
+		}
+	}
+}
+
+// compilers are the flags by which V8 runs a program in one way: by the interpreter, by baseline
+// code, by all.
+var compilers = [][]string{{"--no-opt", "--no-sparkplug"}, {"--always-sparkplug", "--no-opt"}, {}}
+
+// atRandom starts a program and stops it at random moments.
+func atRandom(t *testing.T, program string, args []string) {
+	t.Helper()
+	stops := 30
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		stops = 120
+	}
+	file := filepath.Join(t.TempDir(), "stack")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := gdbtest.StartRunning(t, program, append(args, file, "15", "30")...)
+	compared, frames, wrong, warned := 0, 0, 0, 0
+	peer := languagetest.NewPeer(t)
+	for n := 0; compared < stops && n < 20*stops; n++ {
+		for range 1 + n%50 {
+			p.States(t) // it runs meanwhile
+		}
+		p.Stop(t)
+		if want, ok := announced(t, file); ok {
+			d := languagetest.Attach(t, p.PID, v8.Decorator{}, nil)[p.PID]
+			got, _ := shown(d)
+			compared++
+			frames += len(want)
+			if !ends(got, want) {
+				wrong++
+				if wrong < 8 {
+					t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
+					for _, f := range d.Stack.Frames[:min(12, len(d.Stack.Frames))] {
+						cfa, _ := f.CFA()
+						t.Logf("  #%d %#x %s cfa %#x", f.Level, f.PC(), f.Sniffer(), cfa)
+					}
+				}
+			}
+			warned += len(d.Warnings())
+			peer.Compare(calledIn(want), calledIn(got), peer.Calls(t, p.PID, p.PID))
+		}
+		if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d stops, %d frames, %d wrong", compared, frames, wrong)
+	if warned > 1+stops/40 { // the garbage collector may just move a function
+		t.Errorf("%d warnings", warned)
 	}
 }
 

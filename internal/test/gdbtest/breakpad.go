@@ -1,7 +1,6 @@
 package gdbtest
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/breakpadpeer"
@@ -26,12 +25,7 @@ func breakpad(t testing.TB) func(path string, err error) string {
 	t.Helper()
 	return func(path string, err error) string {
 		t.Helper()
-		if errors.Is(err, breakpadpeer.ErrSum) {
-			t.Fatal(err)
-		}
-		if err != nil {
-			Cannot(t, err.Error())
-		}
+		FromNPM(t, err)
 		return path
 	}
 }

@@ -1,10 +1,12 @@
 // Generate makes tables.go: what is read of a release of V8 and is no field of an object.
 //
 //	go run ./generate NODE HEADER [NODE HEADER]... > tables.go
+//	go run ./generate -constants NODE layout.go asynclayout.go > constants/MAJOR.MINOR
 //
 // NODE is a file with V8 in it that has V8's symbols, as Node.js has. HEADER is V8's
 // src/deoptimizer/translation-opcode.h of the same release; where NODE has the counts of operands,
-// they are compared.
+// they are compared. The second form makes a table of
+// what Node.js tells debuggers, for programs that have the same V8 and do not tell.
 package main
 
 import (
@@ -19,6 +21,15 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 3 && os.Args[1] == "-constants" {
+		text, err := constants(os.Args[2], os.Args[3:])
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "generate: %s: %v\n", os.Args[2], err)
+			os.Exit(1)
+		}
+		fmt.Print(text)
+		return
+	}
 	if len(os.Args) < 3 || len(os.Args)%2 == 0 {
 		fmt.Fprintln(os.Stderr, "generate: it wants files of Node.js and headers")
 		os.Exit(2)

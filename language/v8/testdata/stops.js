@@ -4,6 +4,8 @@
 'use strict';
 const fs = require('fs'), vm = require('vm'), EventEmitter = require('events');
 Error.stackTraceLimit = 500;
+// Deno writes stacks in a way of its own. This is V8's.
+if (globalThis.Deno) Error.prepareStackTrace = (_, sites) => 'Error' + sites.map(site => '\n    at ' + site).join('');
 const file = fs.openSync(process.argv[2], 'r+'), size = 1 << 20, buffer = Buffer.alloc(size);
 let number = 1, pace = 0.01;
 
@@ -15,7 +17,7 @@ function announce() {
   fs.writeSync(file, buffer, 13, n - 13, 13);
   fs.writeSync(file, buffer, 0, 13, 0);
 }
-function revoke() { if (pace > 1) fs.writeSync(file, String(number += 2).padStart(12) + '\n', 0); }
+function revoke() { if (pace > 1) fs.writeSync(file, Buffer.from(String(number += 2).padStart(12) + '\n'), 0, 13, 0); }
 
 // Works are what the innermost function does meanwhile.
 const works = [
