@@ -48,6 +48,7 @@ type told struct {
 	names, files, lines []string
 	begins              bool // the innermost function is just beginning, or has just ended
 	executes            bool // what executes has another line than the one that was noted
+	shifts              bool // the elements of an array are just being numbered anew: not all are told
 }
 
 // parse reads what the oracle has written. Where a call is just being pushed onto the three arrays,
@@ -66,6 +67,9 @@ func parse(text string) (b told) {
 				*list = append(*list, f[i+1])
 			}
 		}
+	}
+	if len(b.names) == 0 || len(from) == 0 || from[len(from)-1] != "0" || b.names[len(b.names)-1] != "main" {
+		return told{shifts: true}
 	}
 	b.begins = len(from) < len(b.names)
 	if b.begins {
@@ -104,10 +108,14 @@ func TestStops(t *testing.T) {
 			continue
 		}
 		want, got := parse(text), d.Frames()
-		if w := d.Warnings(); len(w) > 0 {
+		if want.shifts {
+			moments++
+			continue
+		}
+		if w := d.Warnings(); len(w) > 0 && len(got) > 0 {
 			t.Errorf("%q", w)
 		}
-		if len(got) == 0 {
+		if len(got) == 0 { // an element is just being linked: that is said
 			none++
 			continue
 		}
