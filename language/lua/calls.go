@@ -13,6 +13,9 @@ type call struct {
 	pc      uint64 // the saved address of the next instruction
 	fresh   bool   // it began a frame of the function that executes
 	tail    bool   // its caller is not there any more
+	hooked  bool   // what it has called is a hook
+	final   bool   // what it has called is a finalizer
+	caller  *call  // nil for none, or if it is not known
 }
 
 // mostCalls bounds the calls of one state.
@@ -63,6 +66,9 @@ func (r *runtime) calls(m reader, st state) (list []call, err error) {
 	if m.Version == 501 {
 		r.markFresh(m, list)
 	}
+	for i := range list[:max(len(list), 1)-1] {
+		list[i].caller = &list[i+1]
+	}
 	return list, nil
 }
 
@@ -100,11 +106,12 @@ func (r *runtime) call(m reader, at uint64) (c call, ok bool) {
 		return c, false
 	}
 	if m.Version == 501 {
-		c.tail = m.Uint(at+m.CallTails, 4) != 0
+		c.tail = c.c == 0 && m.Uint(at+m.CallTails, 4) != 0
 		return c, true
 	}
 	status := m.Uint(at+m.CallStatus, int(m.CallStatusSize))
-	c.tail = status&m.CallTail != 0
+	c.tail, c.hooked = status&m.CallTail != 0, status&m.CallHooked != 0
+	c.final = m.CallFinalizer != absent && status&m.CallFinalizer != 0
 	switch {
 	case m.CallFresh != absent:
 		c.fresh = status&m.CallFresh != 0

@@ -2,6 +2,7 @@ package lua
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
@@ -19,10 +20,10 @@ const base = 0x10000
 var spare pages.Spare
 
 // small returns memory with a state whose two calls are of Lua; the outer one leads to the call at
-// the address back.
+// the address back, and has called a local variable.
 func small(l *layout, back uint64) ([]byte, state) {
-	const at, global, calls, stack, closure, proto, source, code, lines = base + 0x100, base + 0x300, base + 0x900, base + 0xb00,
-		base + 0xc00, base + 0xc40, base + 0xd00, base + 0xd80, base + 0xe00
+	const at, global, calls, stack, closure, proto, source, code, lines, variables = base + 0x100, base + 0x300, base + 0x900, base + 0xb00,
+		base + 0xc00, base + 0xc40, base + 0xd00, base + 0xd80, base + 0xe00, base + 0xe80
 	b := make([]byte, 0x1000)
 	word := func(at, v uint64) { binary.LittleEndian.PutUint64(b[at-base:], v) }
 	half := func(at, v uint64) { binary.LittleEndian.PutUint32(b[at-base:], uint32(v)) }
@@ -51,6 +52,11 @@ func small(l *layout, back uint64) ([]byte, state) {
 	word(proto+l.ProtoLines, lines)
 	half(proto+l.ProtoLinesSize, 2)
 	half(lines, 7)
+	half(code, uint64(slices.IndexFunc(l.ops, func(o operation) bool { return o.name == "CALL" })))
+	word(proto+l.ProtoVariables, variables)
+	half(proto+l.ProtoVariablesSize, 1)
+	word(variables+l.VariableName, source)
+	half(variables+l.VariableEnd, 9)
 	word(proto+l.ProtoSource, source)
 	copy(b[source-base+l.StringText:], "@abc")
 	if l.StringShort != absent {
@@ -86,7 +92,7 @@ func TestSmall(t *testing.T) {
 		}
 		b, st := small(l, 0)
 		list, err := read(uint8(release), b, st)
-		if err != nil || len(list) != 2 || list[0].File != "abc" || list[0].Line != 7 {
+		if err != nil || len(list) != 2 || list[0].File != "abc" || list[0].Line != 7 || list[0].Function != "@abc" {
 			t.Errorf("5.%d.%d: %+v, %v", of[0], of[1], list, err)
 		}
 		b, st = small(l, base+0x900)

@@ -47,6 +47,9 @@ type layout struct {
 	CallFresh      uint64 `table:"call.fresh,optional"`   // from 5.3 on: it began a frame that executes
 	CallReentry    uint64 `table:"call.reentry,optional"` // of 5.2: it did not
 
+	CallHooked    uint64 `table:"call.hooked,optional"`
+	CallFinalizer uint64 `table:"call.finalizer,optional"` // a finalizer runs, which the call has begun
+
 	OpCall     uint64 `table:"op.call,optional"` // of 5.1
 	OpTailCall uint64 `table:"op.tailcall,optional"`
 
@@ -69,6 +72,40 @@ type layout struct {
 	ProtoAbsoluteSize uint64 `table:"proto.absolute.size,optional"`
 	ProtoLine         uint64 `table:"proto.line"`
 	ProtoSource       uint64 `table:"proto.source"`
+
+	ProtoConstants     uint64 `table:"proto.constants"`
+	ProtoConstantsSize uint64 `table:"proto.constants.size"`
+	ProtoVariables     uint64 `table:"proto.variables"`
+	ProtoVariablesSize uint64 `table:"proto.variables.size"`
+	Variable           uint64 `table:"variable"` // its size
+	VariableName       uint64 `table:"variable.name"`
+	VariableBegin      uint64 `table:"variable.begin"`
+	VariableEnd        uint64 `table:"variable.end"`
+	ProtoUpvalues      uint64 `table:"proto.upvalues"`
+	ProtoUpvaluesSize  uint64 `table:"proto.upvalues.size"`
+	Upvalue            uint64 `table:"upvalue"`                  // its size
+	ProtoFunctions     uint64 `table:"proto.functions,optional"` // of 5.1
+	ProtoFunctionsSize uint64 `table:"proto.functions.size,optional"`
+	ProtoNups          uint64 `table:"proto.nups,optional"`
+
+	// Where instructions have their parts, bits.
+	CodeOpBits   uint64 `table:"code.op.bits"`
+	CodeA        uint64 `table:"code.a"`
+	CodeABits    uint64 `table:"code.a.bits"`
+	CodeB        uint64 `table:"code.b"`
+	CodeBBits    uint64 `table:"code.b.bits"`
+	CodeC        uint64 `table:"code.c"`
+	CodeCBits    uint64 `table:"code.c.bits"`
+	CodeBx       uint64 `table:"code.bx"`
+	CodeBxBits   uint64 `table:"code.bx.bits"`
+	CodeAx       uint64 `table:"code.ax,optional"`
+	CodeAxBits   uint64 `table:"code.ax.bits,optional"`
+	CodeJump     uint64 `table:"code.jump"`
+	CodeJumpBits uint64 `table:"code.jump.bits"`
+	CodeJumpZero uint64 `table:"code.jump.zero"`          // what stands for no jump
+	CodeEventAdd uint64 `table:"code.event.add,optional"` // from 5.4 on: the number of the metamethod __add
+
+	ops []operation // by number
 
 	StringShort   uint64 `table:"string.short,optional"` // from 5.3 on: the length of a short one
 	StringLength  uint64 `table:"string.length"`
@@ -99,6 +136,9 @@ func layoutOf(minor, patch int) (*layout, error) {
 	l := &layout{}
 	if err := structs.Fill(string(text), l); err != nil {
 		return nil, fmt.Errorf("the layout of Lua %s: %w", name, err)
+	}
+	if l.ops, err = operationsOf(name); err != nil {
+		return nil, err
 	}
 	return l, nil
 }

@@ -11,10 +11,10 @@ import (
 const mostName = 200
 
 // text returns a string of Lua's, at most [structs.MostText] bytes of it.
-func (r *runtime) text(m reader, at uint64) string { return r.begin(m, at, structs.MostText) }
+func (m reader) text(at uint64) string { return m.begin(at, structs.MostText) }
 
 // begin returns the first bytes of a string of Lua's, at most most.
-func (r *runtime) begin(m reader, at, most uint64) string {
+func (m reader) begin(at, most uint64) string {
 	n, text := m.Pointer(at+m.StringLength), at+m.StringText
 	if m.StringShort != absent {
 		const long = 1 << 4 // in the tag of a string
@@ -30,7 +30,7 @@ func (r *runtime) begin(m reader, at, most uint64) string {
 // source returns where a function of Lua is: its file, and the line where it begins. A chunk
 // that is no file is called as Lua calls it, by its first line.
 func (r *runtime) source(m reader, proto uint64) (file string, line int) {
-	source := r.text(m, m.Pointer(proto+m.ProtoSource))
+	source := m.text(m.Pointer(proto + m.ProtoSource))
 	line = int(m.Int(proto+m.ProtoLine, 4))
 	if m.Err() != nil || line < 0 {
 		return "", 0
@@ -105,7 +105,7 @@ func (r *runtime) eachNode(m reader, table uint64, left *int, do func(key string
 		keyTag := m.Uint(at+m.NodeKeyType, 1) & tagMask
 		tag := m.Uint(at+m.NodeValue+m.ValueType, 1) & tagMask
 		if keyTag&typeMask == m.TypeString && tag&typeMask != 0 && m.OK() {
-			key := r.begin(m, m.Pointer(at+m.NodeKey), mostName)
+			key := m.begin(m.Pointer(at+m.NodeKey), mostName)
 			value := m.Pointer(at + m.NodeValue)
 			if m.OK() {
 				do(key, tag, value)
@@ -120,9 +120,9 @@ func (r *runtime) eachNode(m reader, table uint64, left *int, do func(key string
 // nameless begins the name of a function of C that has none in Lua.
 const nameless = "C function "
 
-// nameOf returns the name of a function, as debug.traceback writes it where the function is in a
-// table of package.loaded, is a file itself, or has no name. file and line are where it begins.
-func (r *runtime) nameOf(c *call, g globals, file string, line int) string {
+// nameOf returns the name of a function, as debug.traceback looks for it from 5.3 on: the one in a
+// table of package.loaded, or what its caller calls it (called), or where it begins.
+func (r *runtime) nameOf(c *call, g globals, called, file string, line int) string {
 	value := c.closure
 	if value == 0 {
 		value = c.c
@@ -130,6 +130,8 @@ func (r *runtime) nameOf(c *call, g globals, file string, line int) string {
 	switch {
 	case g[value] != "":
 		return g[value]
+	case called != "":
+		return called
 	case c.c != 0:
 		return fmt.Sprintf(nameless+"%#x", c.c)
 	case line == 0:

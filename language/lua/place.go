@@ -20,6 +20,9 @@ type placer struct {
 	sources map[uint64]source // by function of Lua: a recursion has the same ones
 	lines   map[[2]uint64]int // by function of Lua and instruction
 	bytes   int               // of the names of files
+
+	called map[[2]uint64]string // what instructions call, by function of Lua and instruction
+	steps  int                  // instructions that were looked at for that
 }
 
 // source is where a function of Lua begins.
@@ -35,7 +38,7 @@ const mostBytes = 16 << 20
 const leastExecutes = 2 << 10
 
 func (r *runtime) newPlacer(s *language.Stack) *placer {
-	p := &placer{r: r, stack: s, sources: map[uint64]source{}, lines: map[[2]uint64]int{}, begin: make([]uint64, len(s.Frames)), own: make([]bool, len(s.Frames))}
+	p := &placer{r: r, stack: s, sources: map[uint64]source{}, lines: map[[2]uint64]int{}, called: map[[2]uint64]string{}, begin: make([]uint64, len(s.Frames)), own: make([]bool, len(s.Frames))}
 	for level, f := range s.Frames {
 		if f.Type() == frame.Normal {
 			p.begin[level], _ = f.Function()
@@ -196,13 +199,13 @@ func (p *placer) frames(m reader, ru run, g globals, level int) (list []language
 		c := &ru.calls[i]
 		f := language.Frame{Place: c.at}
 		if c.c != 0 {
-			f.Function, f.Kind = p.r.nameOf(c, g, "", 0), "native"
+			f.Function, f.Kind = p.r.nameOf(c, g, p.calledBy(m, c), "", 0), "native"
 			if name := p.r.symbol(c.c); name != "" && strings.HasPrefix(f.Function, nameless) {
 				f.Function = nameless + name
 			}
 		} else {
 			in := p.sourceOf(m, c.proto)
-			f.File, f.Function = in.file, p.r.nameOf(c, g, in.file, in.line)
+			f.File, f.Function = in.file, p.r.nameOf(c, g, p.calledBy(m, c), in.file, in.line)
 			pc := c.pc
 			if i == 0 && level >= 0 && level == p.firstOf(level) {
 				pc, f.Guess = p.counter(m, c, level)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/languagetest"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/lua"
 )
 
@@ -54,10 +55,15 @@ func frames(d *languagetest.Thread) (list []string) {
 	return list
 }
 
-// parse returns the calls that the oracle has written, of each state, and the next line that runs.
-func parse(text string) (states [][]string, next string) {
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		line = strings.TrimSpace(line)
+// parse returns the calls that the oracle has written, of each state, what their callers call them,
+// and the next line that runs.
+func parse(text string) (states, names [][]string, next string) {
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
+		line = strings.TrimRight(line, "\n")
+		if name, ok := strings.CutPrefix(line, "name\t"); ok {
+			names[len(states)-1] = append(names[len(states)-1], name)
+			continue
+		}
 		if f := strings.Split(line, "\t"); len(f) == 3 {
 			if file, ok := strings.CutPrefix(f[1], "@"); ok {
 				f[1] = file
@@ -69,12 +75,12 @@ func parse(text string) (states [][]string, next string) {
 		if rest, ok := strings.CutPrefix(line, "next"); ok {
 			next = "Lua" + rest
 		} else if line == "state" {
-			states = append(states, nil)
+			states, names = append(states, nil), append(names, nil)
 		} else if n := len(states) - 1; n >= 0 {
 			states[n] = append(states[n], line)
 		}
 	}
-	return states, next
+	return states, names, next
 }
 
 // TestStops stops a busy program at random moments. Its frames are the ones that Lua's own
@@ -91,7 +97,7 @@ func TestStops(t *testing.T) {
 	for _, l := range luas(t) {
 		t.Run(filepath.Base(l[0]), func(t *testing.T) {
 			start := func() *languagetest.Told { return languagetest.StartTold(t, l[0], busy, oracleOf(t, l[1])) }
-			p, seen, places, moments, lines, deaths := start(), 0, 0, 0, 0, 0
+			p, seen, places, moments, lines, deaths, named := start(), 0, 0, 0, 0, 0, map[string]int{}
 			for range stops {
 				var d *languagetest.Thread
 				text := p.AtRandom(t, func() { d = languagetest.Attach(t, p.PID, lua.Decorator{}, nil)[p.PID] })
@@ -99,7 +105,7 @@ func TestStops(t *testing.T) {
 					p, deaths = start(), deaths+1
 					continue
 				}
-				states, next := parse(text)
+				states, names, next := parse(text)
 				got, want := frames(d), slices.Concat(states...)
 				switch w := d.Warnings(); {
 				case len(w) == 1 && strings.Contains(w[0], "makes no sense") && len(got) < len(want):
@@ -134,19 +140,59 @@ func TestStops(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Errorf("Lua says\n%s\nand sfwalk\n%s\n%s", text, strings.Join(got, "\n"), dump(d))
 				}
+				if all := slices.Concat(names...); len(all) == len(d.Frames()) && states != nil && len(all) == len(want) {
+					for i, f := range d.Frames() {
+						named[checkName(t, l[0], &f.Frame, all[i])]++
+					}
+				}
 				places += checkPlaces(t, d)
 				if t.Failed() {
 					break
 				}
 				seen += len(got)
 			}
-			t.Logf("%d stops, %d frames, %d places, %d in the middle of a call, %d innermost lines neither noted nor next, %d deaths", stops, seen, places, moments, lines, deaths)
+			t.Logf("%d stops, %d frames, %d places, names %v, %d in the middle of a call, %d innermost lines neither noted nor next, %d deaths", stops, seen, places, named, moments, lines, deaths)
+			if n := named["local"] + named["upvalue"] + named["field"]; n < stops/10 {
+				t.Errorf("only %d names are ones that callers have", n)
+			}
 			if most := 1 + stops/50; moments > most || lines > 10*most || deaths > most {
 				t.Error("there are too many of these")
 			}
 		})
 	}
 }
+
+// checkName holds what a function is called against what its caller calls it: what that is, and the
+// name. A function in a table of package.loaded has its name there. It returns what it has seen.
+func checkName(t *testing.T, interpreter string, f *language.Frame, told string) string {
+	t.Helper()
+	what, name, _ := strings.Cut(told, "\t")
+	global := f.Function == "work" || slices.Contains(libraries, strings.Split(f.Function, ".")[0])
+	switch what {
+	case "metamethod":
+		name = "__" + strings.TrimPrefix(name, "__")
+	case "hook":
+		name = "hook"
+	}
+	none := strings.HasPrefix(f.Function, "function <") || strings.HasPrefix(f.Function, "C function ") || f.Function == "main chunk"
+	switch {
+	case global && f.Function != name:
+		return "global"
+	case strings.HasSuffix(interpreter, "5.3") && (name == "__gc" || f.Function == "__gc"):
+		return "finalizer" // 5.3 calls the finalizer's caller so
+	case name == "" || name == "?" || name == "integer index":
+		if !none {
+			t.Errorf("%+v: Lua calls it %q", *f, told)
+		}
+		return "none"
+	case f.Function != name:
+		t.Errorf("%+v: Lua calls it %q", *f, told)
+	}
+	return what
+}
+
+// libraries are tables in package.loaded, and functions in _G.
+var libraries = strings.Fields("string table math coroutine debug os io package assert pcall xpcall error tostring select print rawset rawget collectgarbage next pairs ipairs load loadstring setmetatable")
 
 // checkPlaces holds that each function of the oracle's that runs has its own call next to it. It
 // returns how many it has seen.
@@ -167,7 +213,8 @@ func checkPlaces(t *testing.T, d *languagetest.Thread) (seen int) {
 			continue
 		}
 		at := d.Said.At[level]
-		if at == nil || len(at.Frames) == 0 || at.Frames[0].Function != "C function "+name && !strings.HasSuffix(at.Frames[0].Function, name) || at.Hidden {
+		if at == nil || len(at.Frames) == 0 || !strings.HasPrefix(at.Frames[0].Kind, "native") || at.Hidden ||
+			name != "auxwrap" && !strings.HasSuffix(at.Frames[0].Function, strings.TrimPrefix(name, "o_")) { // a coroutine's has any name
 			t.Errorf("%s at %d has not its own call next to it\n%s", name, level, dump(d))
 		}
 		seen++

@@ -50,11 +50,29 @@ func tasksOf(t *testing.T, pid int, d language.Decorator) []language.Task {
 
 // sameCall reports whether a frame is a call.
 func sameCall(f *language.Frame, call []string) bool {
+	if !sameName(f.Function, call[4], call[5]) {
+		return false
+	}
 	if call[0] == "C" {
 		return strings.HasPrefix(f.Kind, "native")
 	}
 	source := strings.TrimLeft(call[1], "@=")
 	return !strings.HasPrefix(f.Kind, "native") && f.File == source && fmt.Sprint(f.Line) == call[2]
+}
+
+// sameName reports whether a function is called what its caller calls it, or as it is in a table of
+// package.loaded.
+func sameName(function, what, name string) bool {
+	if what == "metamethod" {
+		name = "__" + strings.TrimPrefix(name, "__")
+	}
+	if function == "work" || function == "coroutine.yield" || function == "coroutine.resume" {
+		return true
+	}
+	if name == "" || name == "?" {
+		return strings.HasPrefix(function, "function <") || strings.HasPrefix(function, "C function ") || strings.Contains(function, ".")
+	}
+	return function == name || strings.HasSuffix(function, "."+name)
 }
 
 // Tasks stops a program with many coroutines at random moments. They are the ones that Lua's own

@@ -119,6 +119,11 @@ int main(int argc, char **argv) {
 	FIELD("variable.end", LocVar, endpc);
 	FIELD("proto.upvalues", Proto, upvalues);
 	FIELD("proto.upvalues.size", Proto, sizeupvalues);
+#if LUA_VERSION_NUM == 501
+	FIELD("proto.functions", Proto, p);
+	FIELD("proto.functions.size", Proto, sizep);
+	FIELD("proto.nups", Proto, nups);
+#endif
 	NUMBER("upvalue", sizeof(*((Proto *)0)->upvalues)); /* its name comes first */
 
 	NUMBER("code.op.bits", SIZE_OP);

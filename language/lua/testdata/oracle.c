@@ -1,5 +1,6 @@
 /* A native extension of Lua. Its handler of SIGUSR2 writes what Lua's own functions say of the calls
-   of all states that run, wherever the thread is, and of the coroutines that were made: a line "state" for each, a call a line, as "Lua<tab>source<tab>line" or "C",
+   of all states that run, wherever the thread is, and of the coroutines that were made: a line "state" for each
+   state, a call a line, as "Lua<tab>source<tab>line" or "C", a line "name<tab>what it is<tab>name" for it,
    and "next<tab>source<tab>line" of the instruction that runs next, and an empty line. */
 #include <fcntl.h>
 #include <signal.h>
@@ -75,7 +76,7 @@ static void tell(int sig) {
 		strcpy(text + used, "state\n");
 		used += strlen(text + used);
 		for (level = 0; lua_getstack(running[i], level, &ar) && used < sizeof text - 5000; level++) {
-			lua_getinfo(running[i], "Sl", &ar);
+			lua_getinfo(running[i], "Sln", &ar);
 			if (!strcmp(ar.what, "tail"))
 				continue;
 			if (!strcmp(ar.what, "C"))
@@ -83,6 +84,7 @@ static void tell(int sig) {
 			else
 				snprintf(text + used, 5000, "Lua\t%s\t%d\n", source(&ar), ar.currentline);
 			used += strlen(text + used);
+			used += snprintf(text + used, 1000, "name\t%s\t%s\n", ar.namewhat, ar.name ? ar.name : "");
 		}
 	}
 	text[used] = 0;
