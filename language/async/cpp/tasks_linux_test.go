@@ -16,48 +16,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/async/cpp"
-	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
-	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
-
-// newLooker returns what lists the coroutines of a target.
-func newLooker(t testing.TB, tg target.Target, maps func() []procmaps.Mapping, symbols *symbol.Symbolizer) language.Tasker {
-	t.Helper()
-	table := sniffer.Table(tg.Arch())
-	runtimes, err := language.Find(&language.Process{
-		Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules(), Threads: tg.Threads,
-		Symbols:  func() *symbol.Symbolizer { return symbols },
-		Writable: func() []target.Mapping { return procmaps.Writable(maps(), tg.Modules()) },
-		Walk: func(th target.Thread) (list []*frame.Frame, err error) {
-			s, err := frame.New(tg, th, table)
-			if err != nil {
-				return nil, err
-			}
-			for f, err := range s.All() {
-				if err != nil {
-					break
-				}
-				list = append(list, f)
-			}
-			return list, nil
-		},
-	}, []language.Decorator{cpp.Decorator{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(runtimes) != 1 {
-		t.Fatalf("%d run times", len(runtimes))
-	}
-	return runtimes[0].Runtime.(language.Tasker)
-}
 
 // attached lists the coroutines of a process.
 func attached(t testing.TB, pid int, symbols *symbol.Symbolizer) []language.Task {
@@ -67,7 +34,7 @@ func attached(t testing.TB, pid int, symbols *symbol.Symbolizer) []language.Task
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	list, err := newLooker(t, tg, func() []procmaps.Mapping { return tg.Maps(nil) }, symbols).Tasks(tg.Now())
+	list, err := languagetest.Tasker(t, tg, func() []procmaps.Mapping { return tg.Maps(nil) }, symbols, cpp.Decorator{}).Tasks(tg.Now())
 	if err != nil {
 		t.Error(err)
 	}
@@ -289,7 +256,7 @@ func TestSeparate(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer tg.Close()
-			list, err := newLooker(t, tg, tg.Mappings, symbols).Tasks(tg.Memory())
+			list, err := languagetest.Tasker(t, tg, tg.Mappings, symbols, cpp.Decorator{}).Tasks(tg.Memory())
 			if err != nil {
 				t.Error(err)
 			}
