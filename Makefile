@@ -58,7 +58,7 @@ DWP      := binutils-gold
 # folders (gdbtest.Later).
 LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl ocamlopt luajit lua5.* /usr/include/lua* \
             perf rustc lldb lldb-server clang clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
-            /usr/lib/rustlib /usr/include/c++/v1 /usr/include/asio.hpp /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
+            /usr/lib/rustlib /usr/include/c++/v1 /usr/include/asio.hpp /usr/include/boost /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
             aarch64-linux-gnu-g++ s390x-linux-gnu-g++ i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ \
             qemu-i386 qemu-arm node protoc /usr/lib/python3/dist-packages/grpc/__init__.py /usr/lib/python3/dist-packages/trio/__init__.py /usr/lib/python3/dist-packages/gevent/__init__.py /usr/lib/python3/dist-packages/numpy/__init__.py
@@ -88,8 +88,8 @@ ALL_PACKAGES += r-base-core
 
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
-ALL_TOOLS    += x86_64-w64-mingw32-gcc jcmd rustc lldb-server ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1 /usr/include/asio.hpp cargo
-ALL_PACKAGES += gcc-mingw-w64-x86-64-posix default-jdk-headless rustc lldb ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev libasio-dev cargo librust-tokio-dev librust-futures-util-dev
+ALL_TOOLS    += x86_64-w64-mingw32-gcc jcmd rustc lldb-server ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1 /usr/include/asio.hpp /usr/include/boost/fiber/all.hpp cargo
+ALL_PACKAGES += gcc-mingw-w64-x86-64-posix default-jdk-headless rustc lldb ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev libasio-dev libboost-fiber-dev cargo librust-tokio-dev librust-futures-util-dev
 ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel
 ALL_TOOLS    += perf
 ALL_PACKAGES += linux-perf

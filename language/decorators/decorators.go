@@ -4,6 +4,7 @@ package decorators
 import (
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/async/cpp"
+	"github.com/sfwalk/sfwalk/language/async/fibers"
 	"github.com/sfwalk/sfwalk/language/async/rust"
 	"github.com/sfwalk/sfwalk/language/bash"
 	"github.com/sfwalk/sfwalk/language/beam"
@@ -23,5 +24,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}}
 }

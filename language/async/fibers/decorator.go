@@ -96,7 +96,10 @@ func (r *library) some(m target.Memory) bool {
 }
 
 func (r *library) newTasks(m target.Memory) *tasks {
-	return &tasks{library: r, Reader: structs.New(r.arch, m, &r.pages), at: map[uint64]int{}, schedulers: map[uint64]bool{}}
+	return &tasks{
+		library: r, Reader: structs.New(r.arch, m, &r.pages),
+		at: map[uint64]int{}, schedulers: map[uint64]bool{}, heads: map[uint64]uint64{}, known: map[string]stack{},
+	}
 }
 
 // Decorate implements [language.Runtime]: the fiber that runs is on the thread's stack.

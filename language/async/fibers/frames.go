@@ -101,7 +101,7 @@ func shown(names []name, resumed, main bool) (s stack) {
 		for end > 0 && end < len(names) && begins(names[end-1].function, "std::", "boost::context::detail::") {
 			end--
 		}
-		s.fresh = resumed && begin == len(names) && begins(names[0].function, "boost::context::detail::fiber_entry")
+		s.fresh = resumed && begin > 0 && begin == len(names) && begins(names[0].function, "boost::context::detail::fiber_entry")
 	}
 	if begin >= end {
 		begin, end = 0, len(names)

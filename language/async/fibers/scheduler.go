@@ -40,8 +40,10 @@ type tasks struct {
 
 	schedulers map[uint64]bool
 	list       []fiber
-	at         map[uint64]int // numbers in list by the contexts' addresses
-	queues     []uint64       // of algo::work_stealing, with fibers that are ready
+	at         map[uint64]int    // numbers in list by the contexts' addresses
+	queues     []uint64          // of algo::work_stealing, with fibers that are ready
+	heads      map[uint64]uint64 // of queues, by their members
+	steps      int               // links of queues that were followed
 	known      map[string]stack
 	frames     int
 	err        error
@@ -130,12 +132,14 @@ func (t *tasks) scheduler(s, active uint64, thread int, sp uint64) {
 		t.fail("the list of the fibers of thread %d is broken, or is just changing", thread)
 	}
 	t.Err()
-	for node := t.Pointer(s + remoteQueue); node != 0 && t.OK(); node = t.Pointer(node) {
+	node := t.Pointer(s + remoteQueue)
+	for range len(t.list) - first {
 		i, is := t.at[node-remoteLink]
-		if !is || i < first || t.list[i].ready && i != first {
+		if !is {
 			break
 		}
 		t.list[i].ready = true
+		node = t.Pointer(node)
 	}
 	if q := t.Pointer(s + algorithm); t.steals != 0 && t.Pointer(q) == t.steals {
 		t.queues = append(t.queues, q+readyQueue)
@@ -162,12 +166,15 @@ func (t *tasks) scheduler(s, active uint64, thread int, sp uint64) {
 	t.Err()
 }
 
-// ring lists the fibers in a scheduler's list, and reports whether it has come round. way is the
-// offset of the links that are followed.
+// ring lists the fibers in a scheduler's list, and reports whether it has come round, or to a fiber
+// that the other way has listed. way is the offset of the links that are followed.
 func (t *tasks) ring(s, head, way uint64, thread int) bool {
 	for node := t.Pointer(head + way); node != head; node = t.Pointer(node + way) {
 		at := node - workerLink
-		if !t.OK() || at&7 != 0 || t.Uint(at+kind, 4) != workerContext || len(t.list) > mostFibers {
+		if _, is := t.at[at]; is {
+			return way != 0
+		}
+		if !t.OK() || at&7 != 0 || t.Uint(at+kind, 4) != workerContext {
 			return false
 		}
 		if of := t.Pointer(at + t.layout.scheduler); of != s && of != 0 || !t.add(at, thread) {

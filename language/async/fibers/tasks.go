@@ -17,24 +17,30 @@ func (r *library) Tasks(m target.Memory) ([]language.Task, error) {
 	}
 	t := r.newTasks(m)
 	defer t.Free()
-	t.known = map[string]stack{}
-	by := map[int]target.Thread{}
-	for _, th := range threads[:min(len(threads), mostThreads)] {
-		by[th.ID()] = th
+	threads = threads[:min(len(threads), mostThreads)]
+	for _, th := range threads {
 		t.thread(th)
+	}
+	return t.made(threads), t.err
+}
+
+// made makes tasks of the fibers of the schedulers that were found, and of others that are ready.
+func (t *tasks) made(threads []target.Thread) []language.Task {
+	if t.layout == nil {
+		return nil
 	}
 	for _, q := range t.queues {
 		t.stealing(q)
 		t.Err()
 	}
-	if t.shared != 0 && t.layout != nil {
+	if t.shared != 0 {
 		t.sharing(t.shared)
 		t.Err()
 	}
-	for _, th := range by {
-		if t.layout != nil {
-			t.taken(th)
-		}
+	by := map[int]target.Thread{}
+	for _, th := range threads {
+		by[th.ID()] = th
+		t.taken(th)
 	}
 	list := make([]language.Task, len(t.list))
 	for i := range t.list {
@@ -45,7 +51,7 @@ func (r *library) Tasks(m target.Memory) ([]language.Task, error) {
 			list[i].AwaitedBy = append(list[i].AwaitedBy, t.list[j].at)
 		}
 	}
-	return list, t.err
+	return list
 }
 
 // task makes a task of a fiber.
@@ -154,23 +160,31 @@ func (t *tasks) queueOf(f *fiber) uint64 {
 	return 0
 }
 
+// mostSteps bounds the links of queues that are followed, of all fibers together.
+const mostSteps = 1 << 23
+
 // headOf returns the head of a ring of which node is a member: the only one that waits does not
-// tell to be so; 0 if there is no such ring.
+// tell to be so; 0 if there is no such ring. What it has found holds for all members.
 func (t *tasks) headOf(node uint64, waits func(uint64) bool) (head uint64) {
-	at := node
-	for range mostFibers {
-		if at = t.Pointer(at); at == 0 || at&7 != 0 || !t.OK() {
+	if head, is := t.heads[node]; is {
+		return head
+	}
+	members := []uint64{node}
+	for at := t.Pointer(node); at != node; at = t.Pointer(at) {
+		if t.steps++; at == 0 || at&7 != 0 || !t.OK() || t.steps > mostSteps || len(members) > len(t.list) {
 			return 0
 		}
 		switch {
-		case at == node:
-			return head
 		case waits(at):
+			members = append(members, at)
 		case head != 0 || !t.OK():
 			return 0
 		default:
 			head = at
 		}
 	}
-	return 0
+	for _, at := range members {
+		t.heads[at] = head
+	}
+	return head
 }

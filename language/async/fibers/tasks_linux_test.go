@@ -62,7 +62,9 @@ type program struct {
 func start(t testing.TB, path, scheduler string, fibers int) *program {
 	t.Helper()
 	notes := filepath.Join(t.TempDir(), "notes")
-	return &program{gdbtest.StartRunning(t, path, notes, scheduler, "2", strconv.Itoa(fibers)), notes}
+	p := &program{gdbtest.StartRunning(t, path, notes, scheduler, "2", strconv.Itoa(fibers)), notes}
+	gdbtest.Await(t, "its fibers run", func() bool { return len(p.noted(t)) > fibers })
+	return p
 }
 
 // note is what a fiber has noted.
@@ -121,6 +123,9 @@ type count struct{ waiting, running, switched, taken, unnoted int }
 func compare(t testing.TB, p *program, list []language.Task, c *count) {
 	t.Helper()
 	noted := p.noted(t)
+	if len(noted) == 0 {
+		t.Error("no fiber has noted anything")
+	}
 	by := map[uint64]*language.Task{}
 	running := map[int]bool{}
 	var missing, alone []string // fibers that were not found, and ones that wait for the end of such
@@ -160,6 +165,8 @@ func compare(t testing.TB, p *program, list []language.Task, c *count) {
 			if !slices.ContainsFunc(list, func(of language.Task) bool { return slices.Contains(of.AwaitedBy, id) }) {
 				alone = append(alone, fmt.Sprintf("%#x", id))
 			}
+		case strings.Contains(n.way, " waits_forever:") && (len(x.Waits) != 1 || !held(x.Waits[0].Name, noted)):
+			t.Errorf("fiber %#x waits for %+v", id, x.Waits)
 		case len(x.Waits) != 1 || x.Waits[0].Kind != n.waits && n.waits != "":
 			t.Errorf("fiber %#x [%s] waits for %+v, not %q", id, x.State, x.Waits, n.waits)
 		}
@@ -168,6 +175,13 @@ func compare(t testing.TB, p *program, list []language.Task, c *count) {
 	if c.taken += len(missing); len(missing) > threads || len(alone) > threads {
 		t.Errorf("fibers are missing: %q; %q wait for the end of others", missing, alone)
 	}
+}
+
+// held reports whether text says that a main fiber holds a mutex.
+func held(text string, noted map[uint64]note) bool {
+	id := uint64(0)
+	_, err := fmt.Sscanf(text, "held by fiber %v", &id)
+	return err == nil && strings.HasPrefix(noted[id].way, "runs:")
 }
 
 // TestFibers: the fibers of a program wait where the program has noted that they wait, and for
@@ -204,6 +218,34 @@ func TestFibers(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestStripped: fibers are found without symbols and debug information, also where the library is
+// in the program. Names are the ones that libraries export.
+func TestStripped(t *testing.T) {
+	for _, flags := range [][]string{{"-O2"}, {"-O2", "-static"}} {
+		path := build(t, "g++", append(flags, "-s")...)
+		symbols := symbol.New(symbol.Options{Entries: true})
+		defer symbols.Close()
+		p := start(t, path, "round", 90)
+		p.Stop(t)
+		list, noted := attached(t, p.PID, symbols), p.noted(t)
+		found, locks := 0, 0
+		for _, x := range list {
+			if n, is := noted[x.ID]; is && x.Early == "" && (x.State == "running" || len(x.Frames) >= strings.Count(n.way, ":")) {
+				found++
+			}
+			if len(x.Frames) > 0 && strings.HasPrefix(x.Frames[0].Function, "boost::fibers::mutex::lock") && len(x.Waits) == 1 && x.Waits[0].Kind == "mutex" {
+				locks++
+			}
+		}
+		if found < len(noted)-2 { // of which each thread may have just switched to one
+			t.Errorf("%d of %d fibers", found, len(noted))
+		}
+		if locks == 0 && len(flags) == 1 {
+			t.Error("no fiber waits for a mutex")
+		}
 	}
 }
 
