@@ -13,6 +13,7 @@
 //	language         frames of languages, such as Python's and Java's, in the place of physical ones
 //	language/decorators  the usual list of decorators
 //	language/async/cpp  coroutines of C++
+//	language/async/fibers  fibers of Boost.Fiber
 //	language/async/rust  tasks of Rust, as tokio runs them
 //	language/dotnet  .NET's, as CoreCLR runs it
 //	language/java    Java's, as HotSpot runs it
