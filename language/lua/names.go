@@ -120,8 +120,8 @@ func (r *runtime) eachNode(m reader, table uint64, left *int, do func(key string
 // nameless begins the name of a function of C that has none in Lua.
 const nameless = "C function "
 
-// nameOf returns the name of a function, as debug.traceback looks for it from 5.3 on: the one in a
-// table of package.loaded, or what its caller calls it (called), or where it begins.
+// nameOf returns the name of a function, as debug.traceback of 5.3 and 5.4 looks for it: the one in
+// a table of package.loaded, or what its caller calls it (called), or where it begins.
 func (r *runtime) nameOf(c *call, g globals, called, file string, line int) string {
 	value := c.closure
 	if value == 0 {

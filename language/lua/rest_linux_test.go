@@ -28,8 +28,8 @@ func TestRest(t *testing.T) {
 		t.Run(filepath.Base(l[0]), func(t *testing.T) {
 			p := languagetest.StartTold(t, l[0], script, oracleOf(t, l[1]))
 			p.Rest(t)
-			text, old := p.Next(t), strings.HasSuffix(l[0], "5.1") || strings.HasSuffix(l[0], "5.2")
-			hold(t, languagetest.Attach(t, p.PID, lua.Decorator{}, nil)[p.PID], text, old)
+			text, callers := p.Next(t), !strings.HasSuffix(l[0], "5.3") && !strings.HasSuffix(l[0], "5.4")
+			hold(t, languagetest.Attach(t, p.PID, lua.Decorator{}, nil)[p.PID], text, callers)
 			path := filepath.Join(t.TempDir(), "core")
 			gdbtest.Batch(t, nil, "attach "+strconv.Itoa(p.PID), "generate-core-file "+path, "detach")
 			tg, err := core.Open(path, core.Options{})
@@ -37,14 +37,14 @@ func TestRest(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer tg.Close()
-			hold(t, languagetest.All(t, tg, lua.Decorator{}, nil)[p.PID], text, old)
+			hold(t, languagetest.All(t, tg, lua.Decorator{}, nil)[p.PID], text, callers)
 		})
 	}
 }
 
 // hold holds frames against texts of debug.traceback. The first frame, which waits, and what
 // resumes a coroutine are in no text.
-func hold(t *testing.T, d *languagetest.Thread, text string, old bool) {
+func hold(t *testing.T, d *languagetest.Thread, text string, callers bool) {
 	t.Helper()
 	if w := d.Warnings(); len(w) > 0 {
 		t.Errorf("%q", w)
@@ -86,7 +86,7 @@ func hold(t *testing.T, d *languagetest.Thread, text string, old bool) {
 		if w[1] != "[C]" && (line != w[2] || !strings.HasSuffix(source, strings.TrimPrefix(w[1], "..."))) && i > 0 {
 			t.Errorf("%d: %+v, want %q", i, f, w[0])
 		}
-		if w[0] == "" || old && f.Function == "inner" { // 5.1 and 5.2 write what the caller calls it
+		if w[0] == "" || callers && f.Function == "inner" { // the caller calls it otherwise
 			continue
 		}
 		if named++; !sameName(f.Function, w[3]) {
@@ -99,8 +99,8 @@ func hold(t *testing.T, d *languagetest.Thread, text string, old bool) {
 }
 
 // sameName reports whether a function is called as debug.traceback writes it: "main chunk",
-// "function <FILE:LINE>" with a shortened file, "function 'NAME'", or from 5.4 on "local 'NAME'" and
-// other words; "?" for none.
+// "function <FILE:LINE>" with a shortened file, "function 'NAME'", or from 5.4 on "local 'NAME'"
+// and other words; "?" for none.
 func sameName(function, told string) bool {
 	kind, name, _ := strings.Cut(told, " ")
 	if at, ok := strings.CutPrefix(name, "<"); ok {
