@@ -27,6 +27,7 @@
 //	language/sbcl    Common Lisp's, as SBCL compiles them
 //	language/python  Python's, as CPython runs it
 //	language/r       R's, by its contexts
+//	language/tcl     Tcl's, by its records of commands
 //	language/ruby    Ruby's, as CRuby runs it
 //	language/v8      JavaScript's, as V8 runs it in Node.js
 //	value            arguments and local variables of frames

@@ -19,10 +19,11 @@ import (
 	"github.com/sfwalk/sfwalk/language/r"
 	"github.com/sfwalk/sfwalk/language/ruby"
 	"github.com/sfwalk/sfwalk/language/sbcl"
+	"github.com/sfwalk/sfwalk/language/tcl"
 	"github.com/sfwalk/sfwalk/language/v8"
 )
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}, tcl.Decorator{}}
 }
