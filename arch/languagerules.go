@@ -51,6 +51,9 @@ type LanguageRules struct {
 	// LuaJIT is what LuaJIT's virtual machine keeps in registers and on the stack; nil if that is
 	// not known.
 	LuaJIT *LuaJITMachine
+	// YJIT is what the code of YJIT, Ruby's compiler, keeps in registers and on the stack; nil if
+	// that is not known.
+	YJIT *YJITCode
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -212,4 +215,12 @@ type LuaJITFrame struct {
 	PC       uint64 // CFRAME_OFS_PC
 	Previous uint64 // the frame before, of the same state: CFRAME_OFS_PREV
 	Results  uint64 // how many results are wanted, or where the state's stack ended: CFRAME_OFS_NRES
+}
+
+// YJITCode has the registers of YJIT's code, as its sources for the processor name them.
+type YJITCode struct {
+	Context trad.Reg // the execution context: EC
+	Frame   trad.Reg // the control frame: CFP
+	// Saved are the registers that it saves where C enters it, in that order.
+	Saved []trad.Reg
 }

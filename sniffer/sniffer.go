@@ -21,6 +21,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/internal/sbcl"
 	"github.com/sfwalk/sfwalk/sniffer/internal/scan"
 	"github.com/sfwalk/sfwalk/sniffer/internal/sigtramp"
+	"github.com/sfwalk/sfwalk/sniffer/internal/yjit"
 	"github.com/sfwalk/sfwalk/sniffer/internal/zend"
 	"github.com/sfwalk/sfwalk/sniffer/prologue"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
@@ -74,6 +75,7 @@ func (o Options) Default() []frame.Sniffer {
 		&coreclr.Sniffer{},
 		&beam.Sniffer{},
 		&sbcl.Sniffer{},
+		&yjit.Sniffer{},
 		code,
 		&fp.Guess{Scanned: o.Scan},
 	)

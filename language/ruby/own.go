@@ -14,6 +14,9 @@ func (r *runtime) ownLevels(s *language.Stack, groups []language.Group) (levels 
 	return r.own.Levels(s, nil)
 }
 
+// compiler is the sniffer that knows the code of YJIT.
+const compiler = "yjit"
+
 // isOwn reports whether a function of the run time is no more than how Ruby's methods call each
 // other.
 func isOwn(name string) bool { return owncode.Begins(name, ownPrefixes) }

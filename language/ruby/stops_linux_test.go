@@ -43,6 +43,44 @@ func rubies(t *testing.T) (list []string) {
 	return list
 }
 
+// command is a way to run Ruby's programs.
+type command struct {
+	interpreter string
+	flags       []string
+	compiles    bool
+}
+
+func (c *command) String() string {
+	return strings.Join(append([]string{filepath.Base(c.interpreter)}, c.flags...), " ")
+}
+
+// commands returns the interpreters of this machine, and with them the ones that have YJIT.
+func commands(t *testing.T) (list []command) {
+	t.Helper()
+	for _, interpreter := range rubies(t) {
+		list = append(list, command{interpreter: interpreter})
+		flags := []string{"--yjit", "--yjit-call-threshold=2"}
+		if exec.Command(interpreter, append(flags, "-e", "exit RubyVM::YJIT.enabled?")...).Run() == nil {
+			list = append(list, command{interpreter, flags, true})
+		}
+	}
+	return list
+}
+
+// compiled counts the frames of compiled code. The stack must be whole.
+func compiled(t *testing.T, d *languagetest.Thread) (n int) {
+	t.Helper()
+	if !d.Stack.Whole {
+		t.Error("the stack is not whole")
+	}
+	for _, f := range d.Stack.Frames {
+		if f.Sniffer() == "yjit" {
+			n++
+		}
+	}
+	return n
+}
+
 // moment builds the extension of testdata/moment, and returns its folder.
 func moment(t *testing.T, interpreter string) string {
 	t.Helper()
@@ -182,11 +220,11 @@ func stopAnnounced(t *testing.T, p *gdbtest.Process, s shared) (number int) {
 // TestAnnounced stops a program at random: where it has just announced its own trace, and is still
 // there, each frame is as the trace has it.
 func TestAnnounced(t *testing.T) {
-	for _, interpreter := range rubies(t) {
-		t.Run(filepath.Base(interpreter), func(t *testing.T) {
-			p, s := startBusy(t, moment(t, interpreter), interpreter)
+	for _, c := range commands(t) {
+		t.Run(c.String(), func(t *testing.T) {
+			p, s := startBusy(t, moment(t, c.interpreter), append([]string{c.interpreter}, c.flags...)...)
 			peer := languagetest.NewPeer(t)
-			looks, frames := 40, 0
+			looks, frames, ofYJIT := 40, 0, 0
 			if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
 				looks = max(looks, n)
 			}
@@ -205,6 +243,7 @@ func TestAnnounced(t *testing.T) {
 				frames += len(got)
 				peer.Compare(calls(want), calls(got), peer.Calls(t, p.PID, s.get(atAnnouncer)))
 				checkPlaces(t, d)
+				ofYJIT += compiled(t, d)
 				if w := d.Warnings(); len(w) > 0 {
 					t.Errorf("%q", w)
 				}
@@ -213,7 +252,10 @@ func TestAnnounced(t *testing.T) {
 					return
 				}
 			}
-			t.Logf("%d stops, %d frames", looks, frames)
+			t.Logf("%d stops, %d frames, %d of YJIT's code", looks, frames, ofYJIT)
+			if c.compiles != (ofYJIT > 0) {
+				t.Error("whether code was compiled is not as wanted")
+			}
 		})
 	}
 }
@@ -239,10 +281,10 @@ func checkPlaces(t *testing.T, d *languagetest.Thread) {
 // TestMoments stops threads at any moment, and has Ruby itself tell their frames in the handler of
 // a signal: by rb_profile_frames, which tells blocks of methods by their methods' names.
 func TestMoments(t *testing.T) {
-	for _, interpreter := range rubies(t) {
-		t.Run(filepath.Base(interpreter), func(t *testing.T) {
-			p, s := startBusy(t, moment(t, interpreter), interpreter)
-			looks, frames, more := 60, 0, 0
+	for _, c := range commands(t) {
+		t.Run(c.String(), func(t *testing.T) {
+			p, s := startBusy(t, moment(t, c.interpreter), append([]string{c.interpreter}, c.flags...)...)
+			looks, frames, more, ofYJIT := 60, 0, 0, 0
 			if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
 				looks = max(looks, n)
 			}
@@ -262,11 +304,15 @@ func TestMoments(t *testing.T) {
 				if frames, more = frames+n, more+dropped; err != nil {
 					t.Fatalf("%v\ngot:\n%s\nRuby says:\n%s\n%q", err, strings.Join(asRuby(d.Frames(), "", true), "\n"), want, d.Warnings())
 				}
+				ofYJIT += compiled(t, d)
 				if w := d.Warnings(); len(w) > 0 {
 					t.Errorf("%q", w)
 				}
 			}
-			t.Logf("%d stops, %d frames, %d more of Ruby's", looks, frames, more)
+			t.Logf("%d stops, %d frames, %d more of Ruby's, %d of YJIT's code", looks, frames, more, ofYJIT)
+			if c.compiles != (ofYJIT > 0) {
+				t.Error("whether code was compiled is not as wanted")
+			}
 			if frames < looks || more > frames/4 {
 				t.Error("too many frames are missing")
 			}
