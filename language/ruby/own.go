@@ -6,12 +6,19 @@ import (
 )
 
 // ownLevels returns the levels of the physical frames that are Ruby's own: calls of the evaluator,
-// the functions by which it calls and is called, and functions of the run time without a name.
+// the functions by which it calls and is called, functions of the run time without a name, and the
+// code of its compiler.
 func (r *runtime) ownLevels(s *language.Stack, groups []language.Group) (levels []int) {
 	if len(groups) == 0 {
 		return nil
 	}
-	return r.own.Levels(s, nil)
+	levels = r.own.Levels(s, nil)
+	for _, f := range s.Frames {
+		if f.Sniffer() == compiler {
+			levels = append(levels, f.Level)
+		}
+	}
+	return levels
 }
 
 // compiler is the sniffer that knows the code of YJIT.

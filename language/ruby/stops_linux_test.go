@@ -30,7 +30,7 @@ func rubies(t *testing.T) (list []string) {
 	gdbtest.Later(t, "ruby")
 	gdbtest.Tool(t, "ruby")
 	seen := map[string]bool{}
-	for _, name := range strings.Fields("ruby ruby3.1 ruby3.3 ruby3.4 ruby4.0") {
+	for _, name := range strings.Fields("ruby ruby3.1 ruby3.2 ruby3.3 ruby3.4 ruby4.0") {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			continue
@@ -67,15 +67,18 @@ func commands(t *testing.T) (list []command) {
 	return list
 }
 
-// compiled counts the frames of compiled code. The stack must be whole.
+// compiled counts the frames of compiled code, which are hidden. The stack must be whole.
 func compiled(t *testing.T, d *languagetest.Thread) (n int) {
 	t.Helper()
 	if !d.Stack.Whole {
 		t.Error("the stack is not whole")
 	}
-	for _, f := range d.Stack.Frames {
-		if f.Sniffer() == "yjit" {
-			n++
+	for level, f := range d.Stack.Frames {
+		if f.Sniffer() != "yjit" {
+			continue
+		}
+		if n++; len(d.Frames()) > 0 && (d.Said.At[level] == nil || !d.Said.At[level].Hidden) {
+			t.Error("a frame of YJIT's code is shown")
 		}
 	}
 	return n
