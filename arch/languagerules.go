@@ -54,6 +54,8 @@ type LanguageRules struct {
 	// YJIT is what the code of YJIT, Ruby's compiler, keeps in registers and on the stack; nil if
 	// that is not known.
 	YJIT *YJITCode
+	// PyPy is the frame of the code that PyPy's compiler makes; nil if that is not known.
+	PyPy *PyPyFrame
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -223,4 +225,22 @@ type YJITCode struct {
 	Frame   trad.Reg // the control frame: CFP
 	// Saved are the registers that it saves where C enters it, in that order.
 	Saved []trad.Reg
+}
+
+// PyPyFrame is the frame of the code that PyPy's compiler makes, on the C stack: all have one size.
+// Each has a record in it, by which PyPy's profiler finds the frame.
+type PyPyFrame struct {
+	// CFA and Record are the distances of the CFA and of the record from the frame's stack pointer.
+	CFA, Record uint64
+	// Saved says where the caller's registers are, from the CFA on, in the order in which they are
+	// saved. Saves is the distance of its frame pointer from the frame's stack pointer.
+	Saved []trad.RegRule
+	Saves uint64
+	// Begin are the instructions that make room for the frame and save the frame pointer: the first
+	// Room bytes make the room. Stores has how many bytes from their start on each register of
+	// Saved is saved.
+	Begin  []byte
+	Room   uint64
+	Stores []uint64
+	Return []byte // the instruction that returns, when the room is given back
 }

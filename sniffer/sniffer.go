@@ -18,6 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/internal/hotspot"
 	"github.com/sfwalk/sfwalk/sniffer/internal/luajit"
 	"github.com/sfwalk/sfwalk/sniffer/internal/pdata"
+	"github.com/sfwalk/sfwalk/sniffer/internal/pypy"
 	"github.com/sfwalk/sfwalk/sniffer/internal/sbcl"
 	"github.com/sfwalk/sfwalk/sniffer/internal/scan"
 	"github.com/sfwalk/sfwalk/sniffer/internal/sigtramp"
@@ -76,6 +77,7 @@ func (o Options) Default() []frame.Sniffer {
 		&beam.Sniffer{},
 		&sbcl.Sniffer{},
 		&yjit.Sniffer{},
+		&pypy.Sniffer{},
 		code,
 		&fp.Guess{Scanned: o.Scan},
 	)

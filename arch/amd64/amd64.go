@@ -200,6 +200,17 @@ var Arch = &arch.Arch{
 			Global: R14, Stores: luajitStores, ExitBase: 144,
 		},
 		YJIT:        &arch.YJITCode{Context: R12, Frame: R13, Saved: []trad.Reg{R13, R12, RBX}},
+		PyPy: &arch.PyPyFrame{
+			CFA: 192, Record: 152, Saves: 96,
+			Saved: []trad.RegRule{
+				{Reg: RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -88}}, {Reg: R12, Rule: trad.Rule{Kind: trad.Saved, Off: -80}},
+				{Reg: R13, Rule: trad.Rule{Kind: trad.Saved, Off: -72}}, {Reg: R14, Rule: trad.Rule{Kind: trad.Saved, Off: -64}},
+				{Reg: R15, Rule: trad.Rule{Kind: trad.Saved, Off: -56}},
+			},
+			// sub rsp, 184; mov [rsp+96], rbp
+			Begin: []byte{0x48, 0x81, 0xec, 0xb8, 0, 0, 0, 0x48, 0x89, 0x6c, 0x24, 0x60}, Room: 7,
+			Stores: []uint64{0x3b, 0x40, 0x45, 0x4d, 0x55}, Return: []byte{0xc3},
+		},
 		JavaColours: true,
 		Makes:       makes,
 		CoreCLR:     true,
