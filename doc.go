@@ -26,6 +26,7 @@
 //	language/beam    Erlang's and Elixir's, as BEAM runs them
 //	language/sbcl    Common Lisp's, as SBCL compiles them
 //	language/python  Python's, as CPython runs it
+//	language/pypy    Python's, as PyPy runs it
 //	language/r       R's, by its contexts
 //	language/tcl     Tcl's, by its records of commands
 //	language/ruby    Ruby's, as CRuby runs it

@@ -199,7 +199,7 @@ var Arch = &arch.Arch{
 			Next:   []byte{0x41, 0xff, 0x24, 0xee},       // jmp [r14+rbp*8]
 			Global: R14, Stores: luajitStores, ExitBase: 144,
 		},
-		YJIT:        &arch.YJITCode{Context: R12, Frame: R13, Saved: []trad.Reg{R13, R12, RBX}},
+		YJIT: &arch.YJITCode{Context: R12, Frame: R13, Saved: []trad.Reg{R13, R12, RBX}},
 		PyPy: &arch.PyPyFrame{
 			CFA: 192, Record: 152, Saves: 96,
 			Saved: []trad.RegRule{

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/language/mono"
 	"github.com/sfwalk/sfwalk/language/perl"
 	"github.com/sfwalk/sfwalk/language/php"
+	"github.com/sfwalk/sfwalk/language/pypy"
 	"github.com/sfwalk/sfwalk/language/python"
 	"github.com/sfwalk/sfwalk/language/r"
 	"github.com/sfwalk/sfwalk/language/ruby"
@@ -25,5 +26,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}, tcl.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}, tcl.Decorator{}, pypy.Decorator{}}
 }
