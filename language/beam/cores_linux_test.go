@@ -64,10 +64,7 @@ func (m *machine) diesWithin(t *testing.T, dir, kind string) bool {
 // dead kills a process, and opens its core file.
 func dead(t *testing.T, p *gdbtest.Process, cores string) target.Target {
 	t.Helper()
-	if err := syscall.Kill(p.PID, syscall.SIGABRT); err != nil {
-		t.Fatal(err)
-	}
-	_ = p.Exit(t) // it was killed
+	p.Dies(t, syscall.SIGABRT)
 	files, err := os.ReadDir(cores)
 	if err != nil {
 		t.Fatal(err)

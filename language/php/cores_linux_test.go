@@ -31,10 +31,7 @@ func TestCores(t *testing.T) {
 			if !ok {
 				t.Fatal("PHP has ended")
 			}
-			if err := syscall.Kill(p.PID, syscall.SIGABRT); err != nil {
-				t.Fatal(err)
-			}
-			p.Exit(t)
+			p.Dies(t, syscall.SIGABRT)
 			files, err := filepath.Glob(filepath.Join(dir, "core*"))
 			if err != nil || len(files) != 1 {
 				gdbtest.Cannot(t, "the process has left no core file: is RLIMIT_CORE 0?")

@@ -37,13 +37,7 @@ func diesAnnounced(t *testing.T, extension, interpreter string) bool {
 	dir := t.TempDir()
 	p, s := startBusy(t, extension, "/bin/sh", "-c", `cd "$0"; ulimit -c unlimited; echo 1 >/proc/$$/coredump_filter; exec "$@"`, dir, interpreter)
 	number := stopAnnounced(t, p, s)
-	if err := syscall.Kill(p.PID, syscall.SIGABRT); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	_ = p.Exit(t) // it was killed
+	p.Dies(t, syscall.SIGABRT)
 	if s.get(atNumber) != number {
 		return false
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -225,23 +224,16 @@ func TestTasksInCores(t *testing.T) {
 				file := filepath.Join(dir, "tasks")
 				p := gdbtest.StartRunning(t, "/bin/sh", "-c", `cd "$1"; shift; ulimit -c unlimited; echo 1 >/proc/$$/coredump_filter; exec "$@"`, "sh", dir, node, script, file, "60")
 				var want map[string]waits
-				for ok := false; !ok; {
+				for {
 					p.Stop(t)
+					var ok bool
 					if want, ok = functionsSaid(t, file); ok {
-						if err := syscall.Kill(p.PID, syscall.SIGABRT); err != nil {
-							t.Fatal(err)
-						}
+						break
 					}
-					if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
-						t.Fatal(err)
-					}
-					if !ok {
-						p.States(t) // it runs meanwhile
-					}
+					p.Continue(t)
+					p.States(t) // it runs meanwhile
 				}
-				if _, err := io.ReadAll(p.Stdout); err != nil { // it dies
-					t.Fatal(err)
-				}
+				p.Dies(t, syscall.SIGABRT)
 				files := gdbtest.Glob(t, filepath.Join(dir, "core*"))
 				if len(files) != 1 {
 					t.Fatalf("core files: %q", files)

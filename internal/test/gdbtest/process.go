@@ -221,11 +221,30 @@ func (p *Process) states() (string, error) {
 func (p *Process) Exit(t testing.TB) error {
 	t.Helper()
 	p.Stdin.Close()
+	return p.ended(t, "its standard input")
+}
+
+// Dies has a signal kill the process, and waits until it has: its core file is whole then. What the
+// process can see of its end, such as the end of its standard input, comes later.
+func (p *Process) Dies(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	for _, sig := range []syscall.Signal{sig, syscall.SIGCONT} { // it may be stopped
+		if err := syscall.Kill(p.PID, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
+	}
+	if err := p.ended(t, sig.String()); err == nil {
+		t.Fatalf("process %d was not killed: it has ended by itself", p.PID)
+	}
+}
+
+func (p *Process) ended(t testing.TB, with string) error {
+	t.Helper()
 	select {
 	case <-p.exited:
 		return p.exit
 	case <-time.After(time.Until(Deadline(t))):
-		t.Fatalf("process %d does not end with its standard input", p.PID)
+		t.Fatalf("process %d does not end with %s", p.PID, with)
 		return nil
 	}
 }
