@@ -48,6 +48,7 @@ func TestWorkers(t *testing.T) {
 	defer to.Close()
 	if _, err := to.Write(request(map[string]string{
 		"SCRIPT_FILENAME": file, "SCRIPT_NAME": "/shop/slow.php", "REQUEST_METHOD": "GET", "QUERY_STRING": "from=3",
+		"REQUEST_URI": "/shop/all?from=%33",
 	})); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestWorkers(t *testing.T) {
 		if got := list(d.Frames()); got != want {
 			t.Errorf("%s, want\n%s", got, want)
 		}
-		if said := d.Said.Threads[0].State; said != "serves GET /shop/slow.php?from=3" {
+		if said := d.Said.Threads[0].State; said != "serves GET /shop/all?from=%33" {
 			t.Errorf("%q", said)
 		}
 	}

@@ -149,3 +149,56 @@ func FuzzVariables(f *testing.F) {
 		})
 	})
 }
+
+// asked is the memory of a worker that serves a request: the structures of requests begin at it.
+func asked(l *layout) []byte {
+	const context, texts = 0x400, 0x300
+	m := make([]byte, context+parametersTo+0x100)
+	order := binary.LittleEndian
+	put := func(at int, v uint64) { order.PutUint64(m[at:], v) }
+	text := func(at int, s string) uint64 { copy(m[at:], s+"\x00"); return uint64(imageAt + at) }
+	put(int(l.at[requestContext]), imageAt+context)
+	put(int(l.at[requestMethod]), text(texts, "GET"))
+	put(int(l.at[requestURI]), text(texts+8, "/index.php"))
+	entry := context + parametersTo
+	put(context+parametersFrom+24, imageAt+uint64(entry))
+	for i, s := range [][2]string{{"HTTP_HOST_X", "a"}, {"REQUEST_URI", "/all?x=1"}} {
+		at := entry + 48*i
+		order.PutUint32(m[at+parameterNameLength:], uint32(len(s[0])))
+		put(at+parameterName, text(texts+0x20+0x40*i, s[0]))
+		order.PutUint32(m[at+parameterLength:], uint32(len(s[1])))
+		put(at+parameterValue, text(texts+0x40+0x40*i, s[1]))
+		put(at+parameterNext, imageAt+uint64(entry)+48) // the last one leads to itself
+	}
+	return m
+}
+
+func serves(e *engine, data []byte) string {
+	r := structs.New(e.arch, memtest.Flat{Lo: imageAt, Data: data}, &e.spare)
+	defer r.Free()
+	c := e.newChain(r, e.where.state)
+	c.request = imageAt
+	return c.about()
+}
+
+// TestAsked holds the request of the image that FuzzRequest begins with.
+func TestAsked(t *testing.T) {
+	e := small(t)
+	data := asked(e.layout)
+	if got := serves(e, data); got != "serves GET /all?x=1" {
+		t.Errorf("%q", got)
+	}
+	clear(data[0x400:])
+	if got := serves(e, data); got != "serves GET /index.php" {
+		t.Errorf("without parameters: %q", got)
+	}
+}
+
+// FuzzRequest reads the request of a malicious process.
+func FuzzRequest(f *testing.F) {
+	e := small(f)
+	f.Add(asked(e.layout))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounds.Hold(t, 1<<20+16*len(data), func() { serves(e, data) })
+	})
+}
