@@ -56,7 +56,7 @@ DWP      := binutils-gold
 
 # What 'make rest' installs besides. The tests that need it are left to that: LATER has patterns of tools' names, and
 # folders (gdbtest.Later).
-LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl pypy3 ocamlopt luajit lua5.* /usr/include/lua* tclsh* \
+LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl pypy3 ocamlopt luajit redis-server haproxy nvim lua5.* /usr/include/lua* tclsh* \
             perf rustc lldb lldb-server clang clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
             /usr/lib/rustlib /usr/include/c++/v1 /usr/include/asio.hpp /usr/include/boost /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
@@ -81,6 +81,8 @@ ALL_TOOLS    += sbcl ocamlopt
 ALL_PACKAGES += sbcl ocaml
 ALL_TOOLS    += luajit /usr/include/luajit-2.1/lua.h
 ALL_PACKAGES += luajit libluajit-5.1-dev
+ALL_TOOLS    += redis-server haproxy nvim
+ALL_PACKAGES += redis-server haproxy neovim
 ALL_TOOLS    += lua5.1 lua5.4 /usr/include/lua5.1/lua.h /usr/include/lua5.4/lua.h
 ALL_PACKAGES += lua5.1 lua5.4 liblua5.1-0-dev liblua5.4-dev
 ALL_TOOLS    += tclsh8.6 /usr/include/tcl8.6/tcl-private/generic/tclInt.h
@@ -275,6 +277,7 @@ deps all-deps:
 	fi
 	@sh internal/bench/sframe/libsframe.sh .cache/libsframe || echo "make: NOT TESTED against libsframe"
 	@sh language/dotnet/testdata/fetch.sh .cache/dotnet || echo "make: NOT TESTED with all run times of .NET"
+	@sh language/luajit/testdata/fetch.sh "$(CURDIR)/.cache/nginx" || echo "make: NOT TESTED with nginx's module for Lua"
 	@sh language/beam/testdata/fetch.sh .cache/erlang || echo "make: NOT TESTED with Erlang's OTP 28"
 	$(GO) mod download
 

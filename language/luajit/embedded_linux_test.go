@@ -1,0 +1,72 @@
+package luajit_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/luatest"
+	"github.com/sfwalk/sfwalk/language/luajit"
+)
+
+// TestNeovim stops a script that Neovim runs: luv calls it from libuv's loop, within another script
+// that waits.
+func TestNeovim(t *testing.T) {
+	folder := t.TempDir()
+	script := "local say, plain = function(text) io.stderr:write(text, \"\\n\") end\n" + luatest.Embedded + `
+local timer = vim.loop.new_timer()
+timer:start(0, 0, main)
+vim.wait(1000000000)
+`
+	if err := os.WriteFile(filepath.Join(folder, "script.lua"), []byte(script), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	command := gdbtest.Tool(t, "nvim") + " --headless --clean -n -i NONE -u NONE -c 'luafile script.lua' >log 2>&1"
+	p := gdbtest.StartRunning(t, "/bin/sh", "-c", "cd "+folder+" && echo ready && exec "+command)
+	luatest.Spins(t, luajit.Decorator{}, p, filepath.Join(folder, "log"), false)
+}
+
+// TestNginx stops a script that answers a request in nginx, whose module for Lua is in .cache/nginx:
+// 'make rest' puts it there (testdata/fetch.sh). The module resumes the coroutines of scripts.
+func TestNginx(t *testing.T) {
+	gdbtest.Later(t, "luajit")
+	root := gdbtest.Testdata(t, "..", ".cache", "nginx", "usr")
+	if _, err := os.Stat(root); err != nil {
+		gdbtest.Cannot(t, "no nginx with Lua could be fetched")
+	}
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"script.lua": "local say, plain = function(text) ngx.log(ngx.ERR, text, \"\\n\") end\n" + luatest.Embedded + "main()",
+		"conf": strings.NewReplacer("ROOT", root, "FOLDER", folder).Replace(`daemon off; master_process off; pid pid; error_log log;
+load_module ROOT/lib/nginx/modules/ndk_http_module.so;
+load_module ROOT/lib/nginx/modules/ngx_http_lua_module.so;
+events {}
+http {
+	access_log off; client_body_temp_path t; proxy_temp_path t; fastcgi_temp_path t; uwsgi_temp_path t; scgi_temp_path t;
+	lua_package_path "ROOT/share/lua/5.1/?.lua;;";
+	server { listen unix:FOLDER/socket; location / { content_by_lua_file FOLDER/script.lua; } }
+}
+`),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	libraries, _ := filepath.Glob(root + "/lib/*-linux-gnu*")
+	command := "LD_LIBRARY_PATH=" + strings.Join(libraries, ":") + " exec " + root + "/sbin/nginx -p " + folder + " -c conf >out 2>&1"
+	p := gdbtest.StartRunning(t, "/bin/sh", "-c", "cd "+folder+" && echo ready && "+command)
+	var c net.Conn
+	gdbtest.Await(t, "nginx listens", func() bool {
+		var err error
+		c, err = net.Dial("unix", filepath.Join(folder, "socket"))
+		return err == nil
+	})
+	defer c.Close()
+	if _, err := c.Write([]byte("GET / HTTP/1.0\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	luatest.Spins(t, luajit.Decorator{}, p, filepath.Join(folder, "log"), true)
+}
