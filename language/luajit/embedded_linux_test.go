@@ -3,6 +3,7 @@ package luajit_test
 import (
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,13 +30,13 @@ vim.wait(1000000000)
 	luatest.Spins(t, luajit.Decorator{}, p, filepath.Join(folder, "log"), false)
 }
 
-// TestNginx stops a script that answers a request in nginx, whose module for Lua is in .cache/nginx:
-// 'make rest' puts it there (testdata/fetch.sh). The module resumes the coroutines of scripts.
+// TestNginx stops a script that answers a request in nginx, which is in .cache/nginx with its module
+// for Lua: 'make rest' puts it there (testdata/fetch.sh). The module resumes scripts' coroutines.
 func TestNginx(t *testing.T) {
 	gdbtest.Later(t, "luajit")
 	root := gdbtest.Testdata(t, "..", ".cache", "nginx", "usr")
-	if _, err := os.Stat(root); err != nil {
-		gdbtest.Cannot(t, "no nginx with Lua could be fetched")
+	if err := exec.Command(root+"/sbin/nginx", "-v").Run(); err != nil {
+		gdbtest.Cannot(t, "no nginx with Lua that runs here could be fetched")
 	}
 	folder := t.TempDir()
 	for name, text := range map[string]string{
@@ -55,7 +56,7 @@ http {
 			t.Fatal(err)
 		}
 	}
-	libraries, _ := filepath.Glob(root + "/lib/*-linux-gnu*")
+	libraries := gdbtest.Glob(t, root+"/lib/*-linux-gnu*")
 	command := "LD_LIBRARY_PATH=" + strings.Join(libraries, ":") + " exec " + root + "/sbin/nginx -p " + folder + " -c conf >out 2>&1"
 	p := gdbtest.StartRunning(t, "/bin/sh", "-c", "cd "+folder+" && echo ready && "+command)
 	var c net.Conn

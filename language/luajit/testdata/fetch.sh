@@ -1,14 +1,14 @@
 #!/bin/sh
 # fetch.sh DIR: gets nginx with its module for Lua out of the packages of this release of Debian or
-# Ubuntu into DIR. Installed, its LuaJIT would take the place of the other one. What DIR has stays.
-# It fails if it cannot get it.
+# Ubuntu into DIR. Installed, its LuaJIT would take the place of the other one. What DIR has and
+# runs stays. It fails if it cannot get it.
 set -u
 dir=$1
 command -v apt-get >/dev/null || exit 0
-[ -e "$dir" ] && exit 0
+"$dir/usr/sbin/nginx" -v 2>/dev/null && exit 0
 part=$dir.part
 trap 'rm -rf "$part"' EXIT
-rm -rf "$part" && mkdir -p "$part" && cd "$part" || exit 1
+rm -rf "$dir" "$part" && mkdir -p "$part" && cd "$part" || exit 1
 jit=$(apt-cache depends libnginx-mod-http-lua | sed -n 's/.*Depends: \(libluajit.*\)/\1/p' | head -1)
 apt-get download -q nginx libnginx-mod-http-lua libnginx-mod-http-ndk $jit lua-resty-core lua-resty-lrucache &&
 	for package in *.deb; do
