@@ -30,7 +30,7 @@ vim.wait(1000000000)
 	luatest.Spins(t, luajit.Decorator{}, p, filepath.Join(folder, "log"), false)
 }
 
-// TestNginx stops a script that answers a request in nginx, which is in .cache/nginx with its module
+// TestNginx stops a script that answers a request in nginx. That is in .cache/nginx with its module
 // for Lua: 'make rest' puts it there (testdata/fetch.sh). The module resumes scripts' coroutines.
 func TestNginx(t *testing.T) {
 	gdbtest.Later(t, "luajit")
