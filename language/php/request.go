@@ -41,8 +41,8 @@ const (
 	mostParameters = 1 << 9
 )
 
-// parameter returns a parameter of the request that a worker of a FastCGI server serves; "" if there
-// is none.
+// parameter returns a parameter of the request that a FastCGI server has passed on; "" if there is
+// none.
 func (c *chain) parameter(name string) (value string) {
 	context := c.Pointer(c.request + c.layout.at[requestContext])
 	for at := context + parametersFrom; context != 0 && at < context+parametersTo && value == ""; at += 8 {
