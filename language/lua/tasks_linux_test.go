@@ -23,3 +23,16 @@ func TestTasks(t *testing.T) {
 		})
 	}
 }
+
+// TestCores compares processes with their core files.
+func TestCores(t *testing.T) {
+	script, err := filepath.Abs("testdata/tasks.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range luas(t) {
+		t.Run(filepath.Base(l[0]), func(t *testing.T) {
+			luatest.Cores(t, lua.Decorator{}, languagetest.StartTold(t, l[0], script, oracleOf(t, l[1])).Process)
+		})
+	}
+}

@@ -22,3 +22,10 @@ func TestTasks(t *testing.T) {
 		})
 	}
 }
+
+// TestCores compares a process with its core files.
+func TestCores(t *testing.T) {
+	interpreter := gdbtest.Tool(t, "luajit")
+	p := languagetest.StartTold(t, interpreter, absolute(t, "../lua/testdata/tasks.lua"), oracleOf(t))
+	luatest.Cores(t, luajit.Decorator{}, p.Process)
+}
