@@ -5,10 +5,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/languagetest"
 	"github.com/sfwalk/sfwalk/internal/test/luatest"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/lua"
 )
 
@@ -40,6 +43,11 @@ func TestRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	luatest.Spins(t, lua.Decorator{}, p, filepath.Join(folder, "log"), false)
+	p.Stop(t)
+	frames := languagetest.Attach(t, p.PID, lua.Decorator{}, nil)[p.PID].Frames()
+	if !slices.ContainsFunc(frames, func(f language.Placed) bool { return f.Function == "table.sort" }) {
+		t.Errorf("the names in package.loaded are not known: %+v", frames)
+	}
 }
 
 // TestHAProxy stops a task of HAProxy's, which is suspended and goes on again and again.

@@ -56,6 +56,12 @@ func (r *runtime) source(m reader, proto uint64) (file string, line int) {
 // closures, or of functions of C without upvalues.
 type globals map[uint64]string
 
+// Where Redis has the parts of its tables, which may be read-only: from 7.0 on.
+const (
+	redisLogSize = 16
+	redisNodes   = 40
+)
+
 const (
 	mostModules = 1 << 10
 	mostNodes   = 1 << 16 // of all tables together
@@ -66,12 +72,13 @@ const (
 func (r *runtime) globalsOf(m reader, global uint64) globals {
 	g := globals{}
 	left := mostNodes
-	loaded := uint64(0)
-	r.eachNode(m, m.Pointer(global+m.GlobalRegistry), &left, func(key string, tag, value uint64) {
-		if key == "_LOADED" && tag&typeMask == m.TypeTable {
-			loaded = value
-		}
-	})
+	loaded := r.loaded(m, global, &left)
+	if loaded == 0 && m.Version == 501 { // Redis has made its tables larger
+		redis := *m.layout
+		redis.TableLogSize, redis.TableNodes = redisLogSize, redisNodes
+		m.layout = &redis
+		loaded = r.loaded(m, global, &left)
+	}
 	if loaded == 0 {
 		return g
 	}
@@ -88,6 +95,16 @@ func (r *runtime) globalsOf(m reader, global uint64) globals {
 		}
 	})
 	return g
+}
+
+// loaded returns package.loaded; 0 if it was not found.
+func (r *runtime) loaded(m reader, global uint64, left *int) (loaded uint64) {
+	r.eachNode(m, m.Pointer(global+m.GlobalRegistry), left, func(key string, tag, value uint64) {
+		if key == "_LOADED" && tag&typeMask == m.TypeTable {
+			loaded = value
+		}
+	})
+	return loaded
 }
 
 // eachNode calls do for each node of a table whose key is a string and that has a value, in the
