@@ -56,7 +56,7 @@ DWP      := binutils-gold
 
 # What 'make rest' installs besides. The tests that need it are left to that: LATER has patterns of tools' names, and
 # folders (gdbtest.Later).
-LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl pypy3 ocamlopt luajit redis-server haproxy nvim lua5.* /usr/include/lua* tclsh* \
+LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl pypy3 ocamlopt luajit redis-server haproxy nvim lua5.* /usr/include/lua* tclsh* guile \
             perf rustc lldb lldb-server clang clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
             /usr/lib/rustlib /usr/include/c++/v1 /usr/include/asio.hpp /usr/include/boost /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
@@ -89,7 +89,8 @@ ALL_TOOLS    += tclsh8.6 /usr/include/tcl8.6/tcl-private/generic/tclInt.h
 ALL_PACKAGES += tcl8.6 tcl8.6-dev
 ALL_TOOLS    += pypy3
 ALL_PACKAGES += pypy3
-
+ALL_TOOLS    += guile /usr/include/guile/3.0/libguile.h
+ALL_PACKAGES += guile-3.0 guile-3.0-dev
 ALL_TOOLS    += Rscript
 ALL_PACKAGES += r-base-core
 

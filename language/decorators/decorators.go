@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/language/bash"
 	"github.com/sfwalk/sfwalk/language/beam"
 	"github.com/sfwalk/sfwalk/language/dotnet"
+	"github.com/sfwalk/sfwalk/language/guile"
 	"github.com/sfwalk/sfwalk/language/java"
 	"github.com/sfwalk/sfwalk/language/lua"
 	"github.com/sfwalk/sfwalk/language/luajit"
@@ -26,5 +27,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}, tcl.Decorator{}, pypy.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}, tcl.Decorator{}, pypy.Decorator{}, guile.Decorator{}}
 }
