@@ -37,7 +37,7 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	}
 	var about *language.Thread
 	if !s.FramesAlone && !s.Later {
-		if about = x.about(l.mem, s); about != nil {
+		if about = x.about(l.mem, s, d.Groups); about != nil {
 			d.Thread = *about
 		}
 	}

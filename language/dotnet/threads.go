@@ -16,7 +16,7 @@ import (
 const mostString = 2 << 10
 
 // about returns what the run time knows of the thread of a stack; nil if it knows nothing.
-func (x *runtime) about(mem *pages.Pages, s *language.Stack) *language.Thread {
+func (x *runtime) about(mem *pages.Pages, s *language.Stack, groups []language.Group) *language.Thread {
 	th, ok := x.thread(mem, s)
 	if !ok {
 		return nil
@@ -50,6 +50,11 @@ func (x *runtime) about(mem *pages.Pages, s *language.Stack) *language.Thread {
 		}
 		if int(th.System) == s.Thread.ID() && !w.Called { // the process's own numbers are the system's
 			lock.Owner = int(w.Owner)
+		}
+		about.Waits = append(about.Waits, lock)
+	} else if lock, ok := o.waitsForLock(s, groups); ok && th.State&coreclr.ThreadWaits != 0 {
+		if int(th.System) != s.Thread.ID() { // the process's own numbers are not the system's
+			lock.Owner = 0
 		}
 		about.Waits = append(about.Waits, lock)
 	}
