@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/frame"
 )
 
 // builtins are the functions that V8 is built with and that are no C++: its interpreter, the ways
@@ -17,7 +18,8 @@ import (
 // same order.
 type builtins struct {
 	mu    sync.Mutex
-	asked bool
+	asked bool      // they are known, or cannot be
+	tries int       // how often a stack was searched in vain
 	list  []builtin // ascending
 	text  map[uint64]string
 }
@@ -40,6 +42,7 @@ const (
 	namesStep       = 8 * namedWords * (fewestBuiltins - 4) // bytes: the table has at least so many
 	mostNamesSteps  = 1 << 14
 	mostNamesTries  = 1 << 4
+	mostSearches    = 64
 	lastBuiltins    = "ExtraWideHandler"
 	builtinBegin    = "Builtins_" // of a symbol
 )
@@ -48,27 +51,50 @@ const (
 // has no symbols.
 func (w *walk) nameBuiltins() {
 	b := &w.engine.builtins
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	for level, f := range w.stack.Frames {
 		m := f.Module()
-		if m == nil || m.Doubted() || !w.mayBe(f) || m.Registered() {
+		if m == nil || m.Doubted() || m.Registered() || !w.mayBe(f) {
 			continue
 		}
-		if !b.asked && !w.findBuiltins() {
-			return
-		}
+		w.seekBuiltins()
 		if _, bias, err := m.PeekImage(); err == nil {
-			if name := b.at(w.heap, f.AddressInBlock()-bias); name != "" {
+			b.mu.Lock()
+			name := b.at(w.heap, f.AddressInBlock()-bias)
+			b.mu.Unlock()
+			if name != "" {
 				w.name(level, builtinBegin+name)
 			}
 		}
 	}
 }
 
-// findBuiltins finds the functions. It reports whether the isolate was found: of another stack it
-// may be known.
-func (w *walk) findBuiltins() bool {
+// isBuiltin reports whether a frame, which is of a module, is a builtin function's.
+func (w *walk) isBuiltin(f *frame.Frame) bool {
+	_, bias, err := f.Module().PeekImage()
+	if err != nil {
+		return false
+	}
+	w.seekBuiltins()
+	b := &w.engine.builtins
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, n := f.AddressInBlock()-bias, len(b.list)
+	return n > 0 && at >= b.list[0].lo && at < b.list[n-1].lo+mostBuiltin
+}
+
+// seekBuiltins finds the functions, unless they are known, or this stack does not lead to them.
+func (w *walk) seekBuiltins() {
+	b := &w.engine.builtins
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.asked && !w.sought {
+		w.sought = true
+		w.findBuiltins()
+	}
+}
+
+// findBuiltins finds the functions, if the stack leads to an isolate.
+func (w *walk) findBuiltins() {
 	h, b := w.reader(), &w.engine.builtins
 	defer h.Err()
 	var starts []uint64
@@ -84,26 +110,26 @@ func (w *walk) findBuiltins() bool {
 			break
 		}
 	}
-	if sp, end, ok := w.span(); starts == nil && ok && !w.stack.FramesAlone {
+	if sp, end, ok := w.span(); starts == nil && ok && b.tries < mostSearches {
+		b.tries++
 		h.pointers(sp, end, is)
 	}
 	if len(starts) == 0 {
-		return false
+		return
 	}
 	m := w.modules.Find(starts[0]) // the functions may be a copy
 	if m == nil || m.Path != w.path {
-		return false
+		return
 	}
 	_, bias, err := m.PeekImage()
 	if err != nil {
-		return false
+		return
 	}
 	b.asked = true
 	for i, name := range w.builtinNames(h, len(starts)) {
 		b.list = append(b.list, builtin{starts[i] - bias, name})
 	}
 	slices.SortFunc(b.list, func(x, y builtin) int { return cmp.Compare(x.lo, y.lo) })
-	return true
 }
 
 // at returns the name of the function at an address in the file, "" if it is not known. Where the

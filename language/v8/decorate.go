@@ -30,10 +30,11 @@ func (e *engine) Decorate(s *language.Stack) (*language.Decoration, error) {
 // walk is a look at one stack.
 type walk struct {
 	*engine
-	stack *language.Stack
-	heap  *heap // nil before the first frame that may be V8's
-	said  language.Decoration
-	count int // of frames
+	stack  *language.Stack
+	heap   *heap // nil before the first frame that may be V8's
+	said   language.Decoration
+	count  int  // of frames
+	sought bool // the stack was searched for what leads to builtin functions
 }
 
 // mostFrames bounds the frames of one stack.
@@ -55,10 +56,17 @@ func (w *walk) reader() *heap {
 }
 
 // mayBe reports whether a frame may be V8's: its code is of no file, or no table tells its frame,
-// as of all of V8's builtin functions.
+// as of all of V8's builtin functions. A file that does not tell debuggers of V8 may have no tables
+// at all: there, it has to be one of these functions.
 func (w *walk) mayBe(f *frame.Frame) bool {
 	m := f.Module()
-	return m == nil || m.Registered() || m.Path == w.path && f.Sniffer() != "dwarf" && f.Sniffer() != "sframe"
+	switch {
+	case m == nil || m.Registered():
+		return true
+	case m.Path != w.path || f.Sniffer() == "dwarf" || f.Sniffer() == "sframe":
+		return false
+	}
+	return !w.untold || w.isBuiltin(f)
 }
 
 // record is the frame record of a frame of V8's.

@@ -1,6 +1,9 @@
 package v8
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // noted is a frame that a compiler has noted.
 type noted struct {
@@ -26,10 +29,50 @@ const (
 	mostSafepoints = 1 << 17
 )
 
+// safepoint is a place in code to which a thread comes back from a call.
+type safepoint struct {
+	pc         int // from the beginning of the code
+	trampoline int // where it goes instead once the code is not valid any more; -1 for nowhere
+	deopt      int // the number of what is noted; -1 for nothing
+}
+
 // safepoint returns the number of what is noted for a distance in code. A caller is just behind a
 // call. If there is nothing for the place itself, it is the next place that has something, or else
 // the one before; exact is false then.
 func (h *heap) safepoint(c *code, distance int) (deopt int, exact bool) {
+	each := h.eachSafepoint
+	if h.packedSafepoints && c.kind != h.baseline+1 {
+		each = h.eachPacked
+	}
+	deopt, left, before, behind := -1, -1, -1, -1
+	each(c, func(p safepoint) {
+		switch {
+		case p.deopt < 0 && p.pc == distance:
+			deopt = -1
+		case p.deopt < 0:
+		case p.trampoline == distance:
+			left = p.deopt
+		case p.pc == distance:
+			deopt = p.deopt
+		case p.pc < distance:
+			before = p.deopt
+		case behind < 0:
+			behind = p.deopt
+		}
+	})
+	switch {
+	case left >= 0:
+		return left, true
+	case deopt >= 0:
+		return deopt, true
+	case behind >= 0:
+		return behind, false
+	}
+	return before, false
+}
+
+// eachSafepoint hands out the table behind a piece of code.
+func (h *heap) eachSafepoint(c *code, do func(p safepoint)) {
 	maglev := c.kind == h.baseline+1
 	var header [16]byte
 	n := int(h.safepointHead) + 8
@@ -37,7 +80,7 @@ func (h *heap) safepoint(c *code, distance int) (deopt int, exact bool) {
 		n = 16
 	}
 	if !h.Bytes(c.hi, header[:n]) {
-		return -1, false
+		return
 	}
 	order := h.Arch.Order
 	count := int(order.Uint32(header[h.safepointHead:]))
@@ -48,44 +91,90 @@ func (h *heap) safepoint(c *code, distance int) (deopt int, exact bool) {
 		entry++
 	}
 	if !hasDeopt || pcs == 0 || count > mostSafepoints {
-		return -1, false
+		return
 	}
-	table := h.raw(c.hi+uint64(n), count*entry)
 	number := func(p []byte) (v int) {
 		for i, b := range p {
 			v |= int(b) << (8 * i)
 		}
 		return v
 	}
-	deopt, before, behind := -1, -1, -1
-	for ; len(table) > 0; table = table[entry:] {
-		pc := number(table[:pcs])
-		index := number(table[pcs:pcs+indexes]) - 1
-		trampoline := number(table[pcs+indexes:2*pcs+indexes]) - 1
-		if index < 0 {
-			if pc == distance {
-				deopt = -1
-			}
-			continue
+	for table := h.raw(c.hi+uint64(n), count*entry); len(table) > 0; table = table[entry:] {
+		do(safepoint{number(table[:pcs]), number(table[pcs+indexes:2*pcs+indexes]) - 1, number(table[pcs:pcs+indexes]) - 1})
+	}
+}
+
+// eachPacked hands out the table behind a piece of TurboFan's code as it is from V8 15.0 on: each
+// number is the difference to the one before.
+func (h *heap) eachPacked(c *code, do func(p safepoint)) {
+	const (
+		head         = 8
+		hasRegisters = 1 << 30
+		hasDeopt     = 1 << 31
+	)
+	var header [head]byte
+	if !h.Bytes(c.hi, header[:]) {
+		return
+	}
+	config := h.Arch.Order.Uint32(header[4:])
+	size := int(config & (hasRegisters - 1))
+	if config&hasDeopt == 0 || size <= head || size > mostTable {
+		return
+	}
+	table := h.raw(c.hi+head, size-head)
+	number := func() int {
+		v, n := binary.Uvarint(table)
+		table = table[max(n, 0):]
+		if n <= 0 || v > mostCode {
+			table = nil // it is broken
 		}
-		switch {
-		case trampoline == distance:
-			return index, true
-		case pc == distance:
-			deopt = index
-		case pc < distance:
-			before = index
-		case behind < 0:
-			behind = index
+		return int(v)
+	}
+	last := safepoint{pc: 1 + number(), deopt: -1}
+	for len(table) > 0 {
+		p := safepoint{pc: last.pc, trampoline: -1, deopt: -1}
+		if more := number(); more != 0 {
+			last.deopt += more
+			last.trampoline += number()
+			p.deopt, p.trampoline = last.deopt, last.trampoline
+		}
+		if config&hasRegisters != 0 {
+			number()
+		}
+		table = behindSlots(table)
+		do(p)
+		last.pc += number()
+	}
+}
+
+// behindSlots returns what follows the slots of a safepoint: a count of bytes, twice, and these;
+// or, if it is odd, bits in bytes of which the last one has no top bit, and before them another
+// such number if the first two bits are set.
+func behindSlots(table []byte) []byte {
+	const more = 0x80
+	chunk := func() {
+		for len(table) > 0 {
+			last := table[0]&more == 0
+			if table = table[1:]; last {
+				break
+			}
 		}
 	}
 	switch {
-	case deopt >= 0:
-		return deopt, true
-	case behind >= 0:
-		return behind, false
+	case len(table) == 0:
+	case table[0]&1 == 0:
+		v, n := binary.Uvarint(table)
+		if n <= 0 || v>>1 > uint64(len(table)-n) {
+			return nil
+		}
+		return table[n+int(v>>1):]
+	case table[0]&3 == 3:
+		chunk()
+		chunk()
+	default:
+		chunk()
 	}
-	return before, false
+	return table
 }
 
 // inlined returns the frames that are noted under a number, the innermost first.
@@ -96,7 +185,7 @@ func (h *heap) inlined(c *code, deopt int, fp uint64) (list []noted) {
 	}
 	const perEntry, translation = 3, 1
 	i := h.deoptData.first + deopt*perEntry + translation
-	if n := h.small(data, h.arrayLength); deopt < 0 || i >= n {
+	if n := h.lengthOf(data); deopt < 0 || i >= n {
 		return nil
 	}
 	bytes := h.bytes(h.element(data, h.deoptData.translation), mostTable)

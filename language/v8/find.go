@@ -50,7 +50,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, err
 	}
 	l.async, l.noAsync = layOutAsync(c, l)
-	return []language.Runtime{&engine{path: m.Path, image: im, bias: bias, bare: isBare(im), memory: p.Memory, modules: p.Modules, layout: l, arch: p.Arch, threads: p.Threads}}, err
+	return []language.Runtime{&engine{path: m.Path, image: im, bias: bias, bare: isBare(im), untold: !tells, memory: p.Memory, modules: p.Modules, layout: l, arch: p.Arch, threads: p.Threads}}, err
 }
 
 // engine is V8 in a process. Its builtin functions may run in a copy: the module of a frame is
@@ -60,6 +60,7 @@ type engine struct {
 	path     string     // of the module
 	image    *elf.Image // the same
 	bias     uint64
+	untold   bool          // it does not tell of V8's objects
 	bare     bool          // it has no symbols but the ones that it exports
 	memory   target.Memory // of the process, as it is when it is read
 	modules  *target.Modules

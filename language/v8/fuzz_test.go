@@ -145,6 +145,7 @@ func all(data []byte, x sample) (list []language.Frame, codes int) {
 			h.functionOf(n.shared)
 			h.nameOf(&f, n.function.word, n.this, n.constructor)
 		}
+		h.eachPacked(&c, func(safepoint) {})
 		h.sharedIn(h.field(c.object, h.codeDeopt))
 		p := h.raw(x.shared, 64)
 		h.baselineOffset(h.bytes(h.field(c.object, h.codePositions), mostTable), p, 8)
@@ -193,7 +194,7 @@ func FuzzTables(f *testing.F) {
 	f.Fuzz(func(t *testing.T, table, other []byte, offset uint16, n uint8) {
 		bounds.Hold(t, 1<<20, func() {
 			r := tables[int(n)%len(tables)].release()
-			position(table, int(offset), n&1 != 0)
+			position(table, int(offset), r.positionForm)
 			r.baselineOffset(table, other, int(offset))
 			read := newReader(r.translations, other, int(offset))
 			for range mostSteps {

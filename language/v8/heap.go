@@ -137,3 +137,11 @@ func (h *heap) isString(v uint64) bool {
 
 // element reads an element of an array of values.
 func (h *heap) element(array uint64, i int) uint64 { return h.field(array, h.array+8*uint64(i)) }
+
+// lengthOf reads how many elements an array has, -1 if that is no number.
+func (h *heap) lengthOf(array uint64) int {
+	if h.plainLengths {
+		return int(int32(h.Uint(array-1+h.arrayLength, 4)))
+	}
+	return h.small(array, h.arrayLength)
+}

@@ -22,6 +22,7 @@ const (
 	detailDouble    = 2 << 6
 	detailDoubles   = 7 << 6
 	detailIndex     = 19
+	detailBits      = 1<<31 - 1
 	detailMask      = 1<<10 - 1
 	mapOwnShift     = 10
 	mapOwnMask      = 1<<10 - 1
@@ -47,10 +48,15 @@ func (h *heap) properties(object uint64, do func(p property) bool) {
 	for i := range uint64(bits >> mapOwnShift & mapOwnMask) {
 		at := h.descriptors + 24*i
 		p := property{key: h.field(descriptors, at)}
-		details := h.small(descriptors, at+8)
+		word := h.field(descriptors, at+8)
+		details := smallOf(word) & detailBits // the highest one has become a sign
 		p.accessor, p.listed = details&detailAccessor != 0, details&detailUnlisted == 0
-		switch n := details >> detailIndex & detailMask; {
-		case details < 0 || !h.OK() || !h.spend(256):
+		n := details >> detailIndex & detailMask
+		if h.placedFields {
+			n = h.placed(m, details, inside)
+		}
+		switch {
+		case !isSmall(word) || !h.OK() || !h.spend(256):
 			return
 		case details&detailConstant != 0:
 			p.value = weakly(h.field(descriptors, at+16))
@@ -65,6 +71,20 @@ func (h *heap) properties(object uint64, do func(p property) bool) {
 			return
 		}
 	}
+}
+
+// placed returns the number of a property of whose details the place is known: among the ones in
+// the object, or behind these.
+func (h *heap) placed(m uint64, details, inside int) int {
+	const (
+		inObject = 1 << 30
+		header   = 2 // words of the array of the others
+	)
+	words := details >> detailIndex & (2*detailMask + 1)
+	if details&inObject == 0 {
+		return inside + words - header
+	}
+	return words - int(h.Uint(m-1+h.mapInObject, 1))
 }
 
 // dictionary hands out the properties of an object that has very many, or had some deleted.

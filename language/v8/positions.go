@@ -6,15 +6,12 @@ const (
 	mostTable    = 1 << 20
 )
 
-// flagged is the major release from which on positions are marked.
-const flagged = 14
-
 // bytes reads an array of bytes, nil if it is none, or too long.
 func (h *heap) bytes(array uint64, most int) []byte {
 	if t, ok := h.typeOf(array); !ok || t != h.types.byteArray && t != h.types.trustedBytes {
 		return nil
 	}
-	n := h.small(array, h.arrayLength)
+	n := h.lengthOf(array)
 	if n < 0 || n > most {
 		return nil
 	}
@@ -45,22 +42,34 @@ func (h *heap) positionAt(bytecode uint64, offset int) int {
 		table = keep(h.tables, at, h.bytes(at, mostTable))
 	}
 	h.spend(len(table))
-	return position(table, offset, h.major >= flagged)
+	return position(table, offset, h.positionForm)
 }
 
+// The forms of tables of positions.
+const (
+	positionSigned = iota // the sign of the first number says what kind of position it is
+	positionMarked        // so does its lowest bit
+	positionFlags         // it has no sign, but three such bits
+)
+
 // position returns the position in a table of the last entry up to an offset; -1 if there is none.
-// Each entry has two numbers, the differences from the entry before. The first one's sign says
-// what kind of position it is. The second one has the position, plus one, and a mark below it.
-// Of late, the lowest bit of the first number is another mark.
-func position(table []byte, offset int, marked bool) int {
-	const mask = 1<<30 - 1
+// Each entry has two numbers, the differences from the entry before, of an offset and of a
+// position, plus one, with a mark below it.
+func position(table []byte, offset, form int) int {
+	const mask, absolute = 1<<30 - 1, 4
 	code, source, found := -1, 0, -1
 	for len(table) > 0 {
 		var a, b int
-		if a, table = zigzag(table); a < 0 {
+		if form == positionFlags {
+			a, table = unsigned(table)
+			if a&absolute != 0 {
+				source = 0
+			}
+			a >>= 3
+		} else if a, table = zigzag(table); a < 0 {
 			a = -(a + 1)
 		}
-		if marked {
+		if form == positionMarked {
 			a >>= 1
 		}
 		b, table = zigzag(table)

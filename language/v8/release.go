@@ -7,21 +7,26 @@ import (
 
 // release is what V8 does not tell of its objects. It is known by V8's release.
 type release struct {
-	scriptURLAt   uint64 // of Script
-	positions     uint64 // of BytecodeArray: its table of source positions
-	codeStart     uint64 // of Code: the address of its first instruction
-	codeHeader    uint64 // bytes before the first instruction, in the object that has the instructions
-	codeOf        uint64 // in that object, the Code; 0 if it is the Code itself
-	codeFlags     uint64 // of Code
-	codeSize      uint64 // of Code: the size of its instructions
-	codeDeopt     uint64 // of Code: the data of a compiler, or of baseline code, the bytecode
-	codePositions uint64 // of baseline code: the size of the code of each bytecode
-	baseline      int    // the kind of baseline code; the two compilers have the next ones
-	kindRegExp    int    // of code of regular expressions
-	safepointHead uint64 // bytes before the count of safepoints
-	deoptData     deoptIndexes
-	wasmFields    wasmLayout
-	exitThis      int // of the frame of a builtin function in C++: "this"
+	scriptURLAt      uint64 // of Script
+	positions        uint64 // of BytecodeArray: its table of source positions
+	positionForm     int    // the form of that
+	codeStart        uint64 // of Code: the address of its first instruction
+	codeHeader       uint64 // bytes before the first instruction, in the object that has the instructions
+	codeOf           uint64 // in that object, the Code; 0 if it is the Code itself
+	codeFlags        uint64 // of Code
+	codeSize         uint64 // of Code: the size of its instructions
+	codeDeopt        uint64 // of Code: the data of a compiler, or of baseline code, the bytecode
+	codePositions    uint64 // of baseline code: the size of the code of each bytecode
+	baseline         int    // the kind of baseline code; the two compilers have the next ones
+	kindRegExp       int    // of code of regular expressions
+	safepointHead    uint64 // bytes before the count of safepoints
+	packedSafepoints bool   // of TurboFan's code
+	moduleScope      uint32 // the kind of a module's ScopeInfo
+	plainLengths     bool   // of arrays but the BytecodeArray: they are no small integers of V8's
+	placedFields     bool   // details of a property have its place in the object, and not its number
+	deoptData        deoptIndexes
+	wasmFields       wasmLayout
+	exitThis         int // of the frame of a builtin function in C++: "this"
 	*translations
 	bytecodeSizes string // of all bytecodes, with single, double and fourfold operands
 }
@@ -80,6 +85,9 @@ func (t *table) release() *release {
 	r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 16, 24, 48, 56
 	r.wasmFields = wasmLayout{table: 120, imports: 24, slotSize: 5}
 	r.exitThis, r.kindRegExp = 48, 3
+	if r.moduleScope = 5; t.from(14, 0) {
+		r.positionForm = positionMarked
+	}
 	if t.from(14, 2) {
 		r.kindRegExp = 4
 	}
@@ -108,6 +116,10 @@ func (t *table) release() *release {
 		r.wasmFields = wasmLayout{table: 56, imports: 16, slotSize: 8}
 		r.safepointHead = 4
 		r.deoptData = deoptIndexes{translation: 0, literals: 3, shared: 7, first: 12, wrapped: true}
+	}
+	if t.from(15, 0) {
+		r.scriptURLAt, r.moduleScope, r.positionForm = 120, 3, positionFlags
+		r.packedSafepoints, r.plainLengths, r.placedFields = true, true, true
 	}
 	return r
 }

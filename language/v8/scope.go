@@ -8,7 +8,6 @@ const (
 	scopeInferred    = 1 << 14
 	mostInlinedNames = 75 // of variables; the names of more are in a table
 	mostContext      = 1 << 16
-	moduleScope      = 5 // of releases that note a module's count of variables before the names
 )
 
 // scope is what a ScopeInfo tells of a function.
@@ -38,7 +37,7 @@ func (h *heap) scopeOf(v uint64) scope {
 	i := int(h.scopeFirst)
 	if positionFirst {
 		s.start, s.end = smallOf(at(3)), smallOf(at(4))
-		if flags&scopeKind == moduleScope {
+		if flags&scopeKind == h.moduleScope { // its count of variables stands before their names
 			i++
 		}
 	}

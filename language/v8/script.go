@@ -99,7 +99,7 @@ func (h *heap) origin(lines *lineTables, script uint64, depth int) string {
 func (h *heap) lineAt(lines *lineTables, script uint64, position int) (line, begin int, ok bool) {
 	ends := h.field(script, h.scriptEnds)
 	if h.is(ends, h.types.fixed) {
-		n := h.small(ends, h.arrayLength)
+		n := h.lengthOf(ends)
 		if n > 0 && n <= mostLines {
 			lo, hi := 0, n
 			for lo < hi {

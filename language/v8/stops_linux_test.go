@@ -27,26 +27,27 @@ func nodes(t *testing.T) []string {
 }
 
 // denos returns the Deno of this machine.
-func denos(t *testing.T) []string {
+func denos(t *testing.T) (list []string) {
 	t.Helper()
 	if list := os.Getenv("SFWALK_DENOS"); list != "" {
 		return strings.Split(list, ":")
 	}
 	gdbtest.Tool(t, "node") // so that it is left to who tests JavaScript
-	dir, err := deno.Folder()
-	gdbtest.FromNPM(t, err)
-	return []string{filepath.Join(dir, "deno")}
-}
-
-var deno = npm.Package{
-	Spec: "@deno/linux-x64-glibc@2.7.5",
-	Sum:  "fd2ca463c1b1496c9b7a789916f988a276352eaa527afd09693c5bf626fce401",
-	Keep: func(name string) (file string, mode os.FileMode) {
-		if name == "deno" {
-			return name, 0o755
-		}
-		return "", 0
-	},
+	for spec, sum := range map[string]string{
+		"@deno/linux-x64-glibc@2.7.5": "fd2ca463c1b1496c9b7a789916f988a276352eaa527afd09693c5bf626fce401", // V8 14.6
+		"@deno/linux-x64-glibc@2.9.6": "a6596af07f3570b4f1ffa6783bfee9942aac14a719a601baa6bf5b71bf0105e2", // V8 15.0
+	} {
+		p := npm.Package{Spec: spec, Sum: sum, Keep: func(name string) (file string, mode os.FileMode) {
+			if name == "deno" {
+				return name, 0o755
+			}
+			return "", 0
+		}}
+		dir, err := p.Folder()
+		gdbtest.FromNPM(t, err)
+		list = append(list, filepath.Join(dir, "deno"))
+	}
+	return list
 }
 
 // frame is a frame as Error.stack writes it.

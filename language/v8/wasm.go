@@ -69,7 +69,7 @@ func (h *heap) wasmSlot(table, pc uint64, mark byte) (slot int, ok bool) {
 			return false
 		}
 		return bytes.HasPrefix(p, []byte{0x55, 0x48, 0x89, 0xe5, 0x6a, mark}) || bytes.HasPrefix(p, []byte{0x55, 0x48, 0x8b, 0xec, 0x6a, mark}) ||
-			bytes.HasPrefix(p, []byte{0x45, 0x31, 0xe4, 0xe8}) || bytes.HasPrefix(p, []byte{0x41, 0xbc}) && p[6] == 0xe8
+			bytes.HasPrefix(p, []byte{0x45, 0x31, 0xe4, 0xe8}) || bytes.HasPrefix(p, []byte{0x45, 0x33, 0xe4, 0xe8}) || bytes.HasPrefix(p, []byte{0x41, 0xbc}) && p[6] == 0xe8
 	}
 	for at := pc &^ (alignment - 1); at > nearest; at -= alignment {
 		if is(at) || !h.OK() {

@@ -5,8 +5,12 @@
 //
 // NODE is a file with V8 in it that has V8's symbols, as Node.js has. HEADER is V8's
 // src/deoptimizer/translation-opcode.h of the same release; where NODE has the counts of operands,
-// they are compared. The second form makes a table of
-// what Node.js tells debuggers, for programs that have the same V8 and do not tell.
+// they are compared. The second form makes a table of what
+// V8 tells debuggers, for programs that have the same V8 and do not tell.
+//
+// Where no Node.js has a release, NODE is a library that was linked of V8's sources: the file
+// that tools/gen-postmortem-metadata.py writes once Torque has run, src/interpreter/bytecodes.cc
+// and src/utils/version.cc. They need V8's headers alone.
 package main
 
 import (
@@ -154,9 +158,11 @@ func data(f *elf.File, symbols []elf.Symbol, name string) ([]byte, error) {
 
 // word returns the number that a symbol stands for.
 func word(f *elf.File, symbols []elf.Symbol, name string) (uint32, error) {
-	b, err := data(f, symbols, name)
-	if err != nil || len(b) < 4 {
-		return 0, errors.Join(err, fmt.Errorf("%s has %d bytes", name, len(b)))
+	for _, s := range symbols {
+		if s.Name == name {
+			n, err := loadedWord(f, s.Value)
+			return uint32(n), err
+		}
 	}
-	return binary.LittleEndian.Uint32(b), nil
+	return 0, fmt.Errorf("%s: %w", name, errNoSymbol)
 }
