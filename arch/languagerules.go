@@ -31,6 +31,9 @@ type LanguageRules struct {
 	// RContexts is whether the layout of R's contexts that is known is the processor's: they
 	// contain a structure of the C library.
 	RContexts bool
+	// BoostFibers is whether the layout of what Boost.Context saves of a fiber that is known is the
+	// processor's.
+	BoostFibers bool
 	// Zend is what PHP's interpreter keeps in registers; nil if that is not known.
 	Zend *ZendVM
 	// Erlang is what the code of Erlang's compiler keeps in registers; nil if that is not known.

@@ -23,6 +23,7 @@
 //	coreclr         code of .NET, compiled at run time or brought along
 //	beam            code that Erlang's run time system has compiled
 //	sbcl            code of Common Lisp that SBCL has compiled
+//	yjit            code that Ruby's compiler (YJIT) has made
 //	pypy            code that the compiler of PyPy (Python) makes
 //	prologue        code without any table, by its instructions
 //	fp-guess        any frame with a plausible frame pointer: a guess

@@ -218,6 +218,7 @@ var Arch = &arch.Arch{
 		V8:          true,
 		RubyThreads: true,
 		RContexts:   true,
+		BoostFibers: true,
 		Calls:       systemV{},
 		VectorBytes: x86.VectorBytes,
 		VectorCode:  decoder.VectorCode,

@@ -3,6 +3,8 @@ package pypy
 import (
 	"slices"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // frames returns frames of functions.
@@ -71,7 +73,7 @@ func FuzzAlign(f *testing.F) {
 				segments = append(segments, segment{base: at})
 			}
 		}
-		align(elements, segments, base&1 != 0)
+		bounds.Hold(t, 64<<10+256*(len(elements)+len(inMemory)), func() { align(elements, segments, base&1 != 0) })
 		seen := map[uint64]bool{}
 		for _, e := range elements {
 			for _, f := range append(e.extra, e.frame) {

@@ -34,7 +34,7 @@ var (
 // then a thread must have a scheduler.
 func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime, error) {
 	im, bias, err := m.PeekImage()
-	if err != nil || im == nil || p.Arch.Name != "amd64" || p.Threads == nil || p.Walk == nil || threadlocal.Block(im) == nil {
+	if err != nil || im == nil || !p.Arch.BoostFibers || p.Threads == nil || p.Walk == nil || threadlocal.Block(im) == nil {
 		return nil, nil
 	}
 	r := &library{

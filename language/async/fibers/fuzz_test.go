@@ -149,10 +149,12 @@ func FuzzNames(f *testing.F) {
 		for function := range strings.SplitSeq(text, "\n") {
 			names = append(names, name{function: function})
 		}
-		for _, main := range []bool{false, true} {
-			if s := shown(names, true, main); len(s.frames) > len(names) || len(names) > 0 && len(s.frames) == 0 {
-				t.Errorf("%d frames of %d", len(s.frames), len(names))
+		bounds.Hold(t, 64<<10+256*len(text), func() {
+			for _, main := range []bool{false, true} {
+				if s := shown(names, true, main); len(s.frames) > len(names) || len(names) > 0 && len(s.frames) == 0 {
+					t.Errorf("%d frames of %d", len(s.frames), len(names))
+				}
 			}
-		}
+		})
 	})
 }
