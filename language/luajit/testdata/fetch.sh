@@ -1,11 +1,11 @@
 #!/bin/sh
 # fetch.sh DIR: gets nginx with its module for Lua out of the packages of this release of Debian or
-# Ubuntu into DIR. Installed, its LuaJIT would take the place of the other one. What DIR has and
-# runs stays. It fails if it cannot get it.
+# Ubuntu into DIR. Installed, its LuaJIT would take the place of the other one. What DIR has of
+# this release stays. It fails if it cannot get it.
 set -u
 dir=$1
 command -v apt-get >/dev/null || exit 0
-"$dir/usr/sbin/nginx" -v 2>/dev/null && exit 0
+cmp -s /etc/os-release "$dir/os-release" && exit 0
 part=$dir.part
 trap 'rm -rf "$part"' EXIT
 rm -rf "$dir" "$part" && mkdir -p "$part" && cd "$part" || exit 1
@@ -14,4 +14,4 @@ apt-get download -q nginx libnginx-mod-http-lua libnginx-mod-http-ndk $jit lua-r
 	for package in *.deb; do
 		dpkg -x "$package" . || exit 1
 	done &&
-	rm ./*.deb && usr/sbin/nginx -v && cd .. && mv "$(basename "$part")" "$(basename "$dir")"
+	rm ./*.deb && usr/sbin/nginx -v && cp /etc/os-release . && cd .. && mv "$(basename "$part")" "$(basename "$dir")"
