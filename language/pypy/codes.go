@@ -4,8 +4,9 @@ import "encoding/binary"
 
 // Bounds of the code objects of a process, and of what looks like a list of them.
 const (
-	mostCodes = 1 << 20
-	mostLists = 1 << 6
+	mostCodes  = 1 << 20
+	mostLists  = 1 << 6
+	mostBroken = 1 << 6 // pointers of a list that lead nowhere
 )
 
 // byNumber returns the code object with a number, nil if it is not known. PyPy has a list of them
@@ -54,14 +55,16 @@ func (m *reader) readList(at uint64) bool {
 	if !m.OK() || n > mostCodes {
 		return false
 	}
-	found := false
+	found, broken := false, 0
 	for i := range n {
-		if !m.spend(1) {
+		if broken > mostBroken || !m.spend(1) {
 			break
 		}
 		ref, ok := m.object(m.Reader, m.Pointer(handles+arrayItems+i*word), weakReference)
 		if !ok {
-			m.Err()
+			if m.Err() != nil {
+				broken++
+			}
 			continue
 		}
 		if at, ok := m.object(m.Reader, m.Pointer(ref+word), pyCode); ok {

@@ -29,8 +29,8 @@ func (r *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	m := &reader{runtime: r, Reader: structs.New(s.Arch, s.Memory, &r.pages), known: map[uint64]*code{}, work: mostWork, texts: mostTexts}
 	defer m.Free()
 	t, ok := r.threadOf(m.Reader, storage)
-	if !ok || len(t.records) == 0 {
-		return nil, m.Err()
+	if err := m.Err(); !ok || err != nil || len(t.records) == 0 {
+		return nil, err
 	}
 	p := m.placerOf(s, t)
 	p.place()
@@ -179,6 +179,7 @@ func (p *placer) segments(elements []element) (list []segment, complete bool) {
 			from++
 		}
 		if s.base < 0 {
+			p.leaves = p.leaves || !slices.ContainsFunc(elements, func(e element) bool { return e.enters })
 			return list, false
 		}
 	}

@@ -16,7 +16,7 @@ type reader struct {
 
 // Bounds of what is looked through for one thread, in words, and of its texts, bytes.
 const (
-	mostWork  = 1 << 23
+	mostWork  = 1 << 21
 	mostTexts = 16 << 20
 )
 

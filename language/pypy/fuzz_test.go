@@ -130,7 +130,7 @@ func read(t testing.TB, b []byte) (elements []element, names map[uint64]uint64, 
 		for j, n := range numbers {
 			elements = append(elements, element{number: n, record: i, inside: rec.kind == 3 && j > 0, enters: j == 0})
 		}
-		if len(elements) > 1<<10 {
+		if i > 1<<6 || len(elements) > 1<<10 {
 			break
 		}
 		if rec.kind == 1 {

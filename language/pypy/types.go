@@ -220,7 +220,7 @@ func idsAt(im *elffile.Image, addr uint64, n int) []uint32 {
 // Bounds of what is looked through for the two, bytes: in all, and at once.
 const (
 	mostData = 256 << 20
-	step     = 1 << 20
+	step     = 1 << 17
 	common   = 1 << 10
 )
 
