@@ -97,7 +97,7 @@ ALL_PACKAGES += r-base-core
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
 ALL_TOOLS    += x86_64-w64-mingw32-gcc jcmd rustc lldb-server ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1 /usr/include/asio.hpp /usr/include/boost/fiber/all.hpp cargo
-ALL_PACKAGES += gcc-mingw-w64-x86-64-posix default-jdk-headless rustc lldb ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev libasio-dev libboost-fiber-dev cargo librust-tokio-dev librust-futures-util-dev
+ALL_PACKAGES += gcc-mingw-w64-x86-64-posix default-jdk-headless rustc lldb ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev libasio-dev libboost-fiber-dev cargo librust-tokio-dev librust-futures-util-dev librust-futures-executor-dev librust-async-std-dev librust-smol-dev
 ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel
 ALL_TOOLS    += perf
 ALL_PACKAGES += linux-perf

@@ -3,6 +3,7 @@
 package gdbtest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,12 +23,21 @@ type Cargo struct {
 // debianCrates is where Debian's packages have the sources of crates.
 const debianCrates = "/usr/share/cargo/registry"
 
-// Cargos returns the ways that this machine has: Debian's packages, and the user's own toolchain
-// with what it has fetched. The test is skipped if there is none.
-func Cargos(t testing.TB) (list []Cargo) {
+// Cargos returns the ways that this machine has to build programs that need some crates: Debian's
+// packages, and the user's own toolchain with what it has fetched. The test is skipped if there is
+// none.
+func Cargos(t testing.TB, crates ...string) (list []Cargo) {
 	t.Helper()
 	Later(t, "rustc")
-	if tokio, _ := filepath.Glob(debianCrates + "/tokio-1.*"); len(tokio) > 0 {
+	in := func(dir string) bool {
+		for _, c := range crates {
+			if found, _ := filepath.Glob(filepath.Join(dir, c+"-[0-9]*")); len(found) == 0 {
+				return false
+			}
+		}
+		return true
+	}
+	if in(debianCrates) {
 		if _, err := os.Stat("/usr/bin/cargo"); err == nil {
 			config := "[source.crates-io]\nreplace-with = \"debian\"\n[source.debian]\ndirectory = \"" + debianCrates + "\"\n"
 			list = append(list, Cargo{"Debian", "/usr/bin/cargo", []string{"RUSTC=/usr/bin/rustc"}, config})
@@ -35,18 +45,38 @@ func Cargos(t testing.TB) (list []Cargo) {
 	}
 	if path, err := exec.LookPath("cargo"); err == nil && path != "/usr/bin/cargo" {
 		home, _ := os.UserHomeDir()
-		if tokio, _ := filepath.Glob(home + "/.cargo/registry/src/*/tokio-1.*"); len(tokio) > 0 {
+		if in(home + "/.cargo/registry/src/*") {
 			list = append(list, Cargo{"user", path, nil, ""})
 		}
 	}
 	if len(list) == 0 {
-		Missing(t, "there is no cargo with tokio (apt-get install cargo librust-tokio-dev librust-futures-util-dev)")
+		Missing(t, fmt.Sprintf("there is no cargo with %[1]s (apt-get install cargo librust-%[2]s-dev)", strings.Join(crates, ", "), strings.Join(crates, "-dev librust-")))
 	}
 	return list
 }
 
+// Release returns the number of its rustc's release: 85 of rustc 1.85.
+func (c *Cargo) Release(t testing.TB) (n int) {
+	t.Helper()
+	rustc := "rustc"
+	for _, v := range c.env {
+		if path, ok := strings.CutPrefix(v, "RUSTC="); ok {
+			rustc = path
+		}
+	}
+	text, err := exec.Command(rustc, "--version").Output()
+	if err == nil {
+		_, err = fmt.Sscanf(string(text), "rustc 1.%d", &n)
+	}
+	if err != nil {
+		t.Fatalf("%s --version: %v\n%s", rustc, err, text)
+	}
+	return n
+}
+
 // Build builds a program without a network, and returns its path. dir has its Cargo.toml, and
-// src/main.rs; flags are the ones of "cargo build". The result is kept, as [Build] does.
+// src/main.rs; flags are the ones of "cargo build". The result is kept, as [Build] does, with the
+// package of its split debug information beside it, if there is one.
 func (c *Cargo) Build(t testing.TB, dir string, flags ...string) string {
 	t.Helper()
 	cmd := append([]string{c.tool, "build", "--offline"}, flags...)
@@ -87,18 +117,24 @@ func (c *Cargo) Build(t testing.TB, dir string, flags ...string) string {
 		t.Fatalf("%s: %v\n%s", strings.Join(cmd, " "), err, text)
 	}
 	profile := "debug"
-	if slices.Contains(flags, "release") {
-		profile = "release"
+	if i := slices.Index(flags, "--profile"); i >= 0 && flags[i+1] != "dev" {
+		profile = flags[i+1]
 	}
-	data, err := os.ReadFile(filepath.Join(work, "target", profile, filepath.Base(dir)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(out+".new", data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(out+".new", out); err != nil {
-		t.Fatal(err)
+	made := filepath.Join(work, "target", profile, filepath.Base(dir))
+	for _, suffix := range [...]string{".dwp", ""} { // the program last: it says that all is there
+		data, err := os.ReadFile(made + suffix)
+		if os.IsNotExist(err) && suffix != "" { // no split debug information
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(out+".new", data, 0o755)
+		}
+		if err == nil {
+			err = os.Rename(out+".new", out+suffix)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return out
 }

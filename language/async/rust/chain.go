@@ -39,6 +39,9 @@ func (t *tasks) chain(i int, at uint64, typ *value.Type) {
 				early = fmt.Sprintf("%s is in state %d, which it does not have", s.name, n)
 				break
 			}
+			if x.by != nil {
+				branches = append(branches, found{at: at, way: byExecutor, by: x.by})
+			}
 			if x.typ == nil {
 				break
 			}
@@ -50,11 +53,17 @@ func (t *tasks) chain(i int, at uint64, typ *value.Type) {
 		if s.name != "" {
 			spots = append(spots, spot{of: s})
 		}
+		list = slices.DeleteFunc(list, func(f found) bool { // which is run beside the other one
+			if f.way == byLocalSet {
+				branches = append(branches, f)
+			}
+			return f.way == byLocalSet
+		})
 		if len(list) == 1 && list[0].typ != nil {
 			at, typ = list[0].at, list[0].typ
 			continue
 		}
-		branches = list
+		branches = append(branches, list...)
 		break
 	}
 	x := &t.list[i]
@@ -95,6 +104,7 @@ type found struct {
 	typ *value.Type // of the future; nil for what is no future
 	way way
 	of  *shape
+	by  *executor // with byExecutor
 }
 
 // branch is one of several things that a task waits for.
@@ -133,13 +143,16 @@ func (t *tasks) parts(at uint64, s *shape, list *[]found, nested int) {
 		if typ := t.futureOf(table, entry); typ != nil {
 			t.part(to, typ, list, nested)
 		}
-	case byTask:
+	case byTask, byAsyncTask:
 		if to := t.Pointer(at + s.parts[0].offset); t.Err() == nil && to != 0 {
-			*list = append(*list, found{at: to, way: byTask, of: s})
+			*list = append(*list, found{at: to, way: s.way, of: s})
 		}
 	case byLocalSet:
-		if to := t.Pointer(at + s.parts[0].offset); t.Err() == nil {
-			*list = append(*list, found{at: to, way: byLocalSet, of: s})
+		for _, p := range s.parts {
+			at = t.Pointer(at + p.offset)
+		}
+		if t.Err() == nil {
+			*list = append(*list, found{at: at, way: byLocalSet, of: s})
 		}
 	case byList:
 		t.listed(at, &s.list, list, nested)
@@ -167,7 +180,12 @@ func (t *tasks) parts(at uint64, s *shape, list *[]found, nested int) {
 
 // part adds an object behind a pointer: if it leads on, or if nothing else can be waited for.
 func (t *tasks) part(at uint64, typ *value.Type, list *[]found, nested int) {
-	if s := t.shapeOf(typ); s.leads() || nested == 0 || leaves[s.name] {
+	s := t.shapeOf(typ)
+	if s.way == byLocalSet {
+		t.parts(at, s, list, nested+1)
+		return
+	}
+	if s.leads() || nested == 0 || leaves[s.name] {
 		*list = append(*list, found{at: at, typ: typ})
 	}
 }
@@ -199,11 +217,18 @@ func (t *tasks) listed(at uint64, l *listed, list *[]found, nested int) {
 func (t *tasks) branch(of int, b found) {
 	by := t.list[of].ID
 	switch {
-	case b.way == byTask:
+	case b.way == byTask, b.way == byAsyncTask:
 		if !slices.Contains(t.awaited[b.at], by) {
 			t.awaited[b.at] = append(t.awaited[b.at], by)
 		}
-		t.wait = append(t.wait, b.at)
+		if b.way == byAsyncTask {
+			t.addAsync(b.at)
+		} else {
+			t.wait = append(t.wait, b.at)
+		}
+		return
+	case b.way == byExecutor:
+		t.executor(b.at, b.by)
 		return
 	case b.way == byLocalSet:
 		t.owner(b.at, b.of.to)

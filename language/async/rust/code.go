@@ -168,12 +168,12 @@ func addressOf(e *symbol.Entry) (addr uint64, ok bool) {
 	if err != nil || x == nil || len(x.Code) == 0 {
 		return 0, false
 	}
-	const opAddr, opAddrx = 0x03, 0xa1
+	const opAddr, opAddrx, gnuAddr = 0x03, 0xa1, 0xfb
 	in := dwarfdata.New(x.Code[1:], x.Order)
 	switch x.Code[0] {
 	case opAddr:
 		addr = in.Uint(x.AddrSize)
-	case opAddrx:
+	case opAddrx, gnuAddr:
 		if addr, err = x.Address(in.ULEB128()); err != nil {
 			return 0, false
 		}

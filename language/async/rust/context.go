@@ -45,10 +45,9 @@ const (
 )
 
 // findContext finds tokio's thread-local variable. found is false if the module has none.
-func (r *program) findContext() (found bool, err error) {
-	work := mostEntries
+func (r *program) findContext(work *int) (found bool, err error) {
 	for _, name := range contextNames {
-		s := symbol.Search{Name: name, Work: &work}
+		s := symbol.Search{Name: name, Work: work}
 		hits, err := s.InModule(r.symbols, r.module)
 		if err != nil {
 			return false, fmt.Errorf("its debug information: %w", err)
@@ -74,19 +73,24 @@ func (r *program) findContext() (found bool, err error) {
 			}
 		}
 	}
-	if found || r.polls() {
+	if found || r.polls(work) {
 		return false, errNoTypes
 	}
 	return false, nil
 }
 
-// polls reports whether debug information has a function that polls tasks of tokio's: without
-// variables and types, functions are there (debug = 1).
-func (r *program) polls() bool {
-	work := mostEntries
-	s := symbol.Search{Name: "poll<", Begins: true, Tag: dwarf.TagSubprogram, Most: mostBodies, Work: &work}
-	hits, _ := s.InModule(r.symbols, r.module)
-	return slices.ContainsFunc(hits, func(h symbol.Hit) bool { return h.Scope+"poll" == pollName })
+// polls reports whether debug information has a function of tokio's tasks: without variables and
+// types, functions are there (debug = 1), or their names without scopes ("line-tables-only").
+func (r *program) polls(work *int) bool {
+	return r.has("poll<", "tokio::runtime::task::", work) || r.has("drop_in_place<tokio::runtime::task::", "", work)
+}
+
+// has reports whether debug information has a function whose name begins so, in a scope that begins
+// so.
+func (r *program) has(name, scope string, work *int) bool {
+	s := symbol.Search{Name: name, Begins: true, Tag: dwarf.TagSubprogram, Most: mostBodies, Work: work}
+	hits, _ := s.InModule(r.symbols, r.module) // what was found counts
+	return slices.ContainsFunc(hits, func(h symbol.Hit) bool { return strings.HasPrefix(h.Scope, scope) })
 }
 
 // contextOf lays out the variable.
@@ -143,7 +147,7 @@ func threadOffset(e *symbol.Entry) (offset uint64, ok bool) {
 	if err != nil || x == nil || len(x.Code) < 2 {
 		return 0, false
 	}
-	const const4, const8, constu, constx, formTLS, gnuTLS = 0x0c, 0x0e, 0x10, 0xa2, 0x9b, 0xe0
+	const const4, const8, constu, constx, gnuConst, formTLS, gnuTLS = 0x0c, 0x0e, 0x10, 0xa2, 0xfc, 0x9b, 0xe0
 	if last := x.Code[len(x.Code)-1]; last != formTLS && last != gnuTLS {
 		return 0, false
 	}
@@ -155,6 +159,10 @@ func threadOffset(e *symbol.Entry) (offset uint64, ok bool) {
 		offset = in.U64()
 	case constu:
 		offset = in.ULEB128()
+	case constx, gnuConst: // of split DWARF: it is in the file's table of addresses
+		if offset, err = x.Address(in.ULEB128()); err != nil {
+			return 0, false
+		}
 	default:
 		return 0, false
 	}

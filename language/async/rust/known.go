@@ -2,6 +2,11 @@ package rust
 
 import "github.com/sfwalk/sfwalk/value"
 
+const (
+	localSetName  = "tokio::task::local::LocalSet"
+	unorderedName = "futures_util::stream::futures_unordered::FuturesUnordered"
+)
+
 // listed is how a set of futures lists them.
 type listed struct {
 	heads  []uint64 // offsets of pointers to the first entries, in what holds them
@@ -27,20 +32,36 @@ func (r *program) known(t *value.Type, name string) *shape {
 			return nil
 		}
 		s.way, s.parts = byTask, []part{{offset: raw.offset + p.offset}}
-	case "tokio::task::local::LocalSet":
+	case taskName:
+		p, ok := pointee(t)
+		if !ok {
+			return nil
+		}
+		s.way, s.parts = byAsyncTask, []part{{offset: p.offset}}
+	case localSetName:
 		s.way = byLocalSet
 		p, ok := pointee(t)
 		if !ok {
 			return nil
 		}
 		s.to, s.parts = p.typ, []part{{offset: p.offset}}
+		if _, ok := ownedBy(p.typ); !ok { // before tokio 1.29, the list is behind another pointer
+			shared, ok := member(p.typ, "shared")
+			if !ok {
+				return nil
+			}
+			if p, ok = pointee(shared.typ); !ok {
+				return nil
+			}
+			s.to, s.parts = p.typ, append(s.parts, part{offset: shared.offset + p.offset})
+		}
 	case "tokio::sync::batch_semaphore::Acquire":
 		p, ok := member(t, "semaphore")
 		if !ok {
 			return nil
 		}
 		s.way, s.lock = byLock, p.offset
-	case "futures_util::stream::futures_unordered::FuturesUnordered":
+	case unorderedName:
 		return unordered(s, t)
 	case "tokio::util::idle_notified_set::IdleNotifiedSet":
 		return idleNotified(s, t)

@@ -27,15 +27,17 @@ type shape struct {
 type way uint8
 
 const (
-	byParts    way = iota
-	byMachine      // an async function
-	byPointer      // a pointer, also a Box
-	byTable        // a pointer to "dyn Future": the pointer, and the one to the table of methods
-	byTask         // a JoinHandle: a pointer to a task of tokio's
-	byLocalSet     // a LocalSet of tokio's, which has tasks of its own
-	byList         // a set of futures
-	byLock         // it waits for a permit of a semaphore
-	byLeaf         // it leads no further, and is one of several that are waited for
+	byParts     way = iota
+	byMachine       // an async function
+	byPointer       // a pointer, also a Box
+	byTable         // a pointer to "dyn Future": the pointer, and the one to the table of methods
+	byTask          // a JoinHandle: a pointer to a task of tokio's
+	byAsyncTask     // the same of async-task
+	byExecutor      // what runs an executor of async-executor
+	byLocalSet      // a LocalSet of tokio's, which has tasks of its own
+	byList          // a set of futures
+	byLock          // it waits for a permit of a semaphore
+	byLeaf          // it leads no further, and is one of several that are waited for
 )
 
 // part is a part of an object.
@@ -94,6 +96,7 @@ type state struct {
 	line    int
 	awaitee part // nil shape if it waits for nothing that is known
 	typ     *value.Type
+	by      *executor // of what runs an executor: how the future leads to that
 }
 
 func (m *machine) state(n uint64) *state {
@@ -149,6 +152,9 @@ func (r *program) newShape(t *value.Type, nested int, left *int) *shape {
 	switch {
 	case t.Kind == value.Pointer:
 		if strings.HasPrefix(t.Name, "&mut ") || strings.HasPrefix(t.Name, "alloc::boxed::Box<") {
+			return &shape{way: byPointer, to: t.Elem().Strip()}
+		}
+		if t.Name == "&"+localSetName { // of what runs one
 			return &shape{way: byPointer, to: t.Elem().Strip()}
 		}
 		return nil
@@ -269,6 +275,9 @@ func (r *program) machineOf(t *value.Type) *shape {
 				x.typ = of[j].Type.Strip()
 			}
 		}
+		if strings.HasPrefix(t.FullName(), executorCrate) {
+			runOf(&x, f, of)
+		}
 		m.states = append(m.states, x)
 	}
 	r.numbered++
@@ -277,11 +286,31 @@ func (r *program) machineOf(t *value.Type) *shape {
 	return s
 }
 
+// runOf completes a state of a function of async-executor's that waits for a future, and runs tasks
+// beside: it leads to the executor, and to that future alone.
+func runOf(x *state, within *value.Field, fields []value.Field) {
+	for i := range fields {
+		if f := &fields[i]; f.Name == "self" {
+			if by, ok := executorOf(f.Type); ok {
+				by.steps[0] += uint64(within.Offset + f.Offset)
+				x.by = &by
+			}
+		}
+	}
+	if x.typ != nil && plain(x.typ.FullName()) == "futures_lite::future::Or" {
+		if f, ok := member(x.typ, "future1"); ok {
+			x.awaitee.offset += f.offset
+			x.typ = f.typ
+		}
+	}
+}
+
 // wrapping are types that are no futures of their own, by their names without generic arguments.
 var wrapping = map[string]bool{
 	"core::pin::Pin": true, "core::option::Option": true, "core::cell::UnsafeCell": true,
 	"core::future::from_generator::GenFuture": true, // around each async function, before rustc 1.69
-	"core::mem::manually_drop::ManuallyDrop":  true, "core::mem::maybe_uninit::MaybeUninit": true,
+	"async_executor::AsyncCallOnDrop":         true, localsName: true,
+	"core::mem::manually_drop::ManuallyDrop": true, "core::mem::maybe_uninit::MaybeUninit": true,
 }
 
 // shown returns the name of a type that is shown for a future which is no async function; "" for

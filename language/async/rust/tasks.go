@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/internal/structs"
@@ -31,21 +32,23 @@ type tasks struct {
 	*structs.Reader
 	memory target.Memory
 
-	known    map[uint64]int // by the address of the header: their places in list
-	wait     []uint64       // headers of tasks to which handles lead
-	branches []branch       // what tasks wait for, as far as it is not listed yet
-	lists    []uint64       // handles and LocalSets whose tasks are listed
-	seen     map[uint64]bool
-	list     []language.Task
-	awaited  map[uint64][]uint64 // the IDs of the tasks that wait for each
-	runs     map[uint64]int      // by number: the thread that runs the task
-	header   *value.Type         // of all tasks
-	stacks   map[string][]language.Frame
-	frames   int
-	steps    int
-	spots    []spot
-	key      []byte
-	err      error
+	known     map[uint64]int  // by the address of the header: their places in list
+	wait      []uint64        // headers of tasks to which handles lead
+	branches  []branch        // what tasks wait for, as far as it is not listed yet
+	scheduled map[uint64]bool // schedulers and LocalSets whose tasks are listed
+	awaiters  [][2]uint64     // tasks of async-task, and what a waker of who waits for each leads to
+	seen      map[uint64]bool
+	list      []language.Task
+	awaited   map[uint64][]uint64 // the IDs of the tasks that wait for each
+	runs      map[uint64]int      // by number: the thread that runs the task
+	currents  map[int]uint64      // the reverse
+	header    *value.Type         // of all tasks
+	stacks    map[string][]language.Frame
+	frames    int
+	steps     int
+	spots     []spot
+	key       []byte
+	err       error
 }
 
 // Tasks implements [language.Tasker].
@@ -59,13 +62,25 @@ func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, th := range threads[:min(len(threads), mostThreads)] {
-		t.thread(th)
+	threads = threads[:min(len(threads), mostThreads)]
+	if t.tokio {
+		for _, th := range threads {
+			t.thread(th)
+		}
+	}
+	t.executors(threads)
+	for _, th := range threads {
+		t.stack(th)
 	}
 	t.rest()
+	for _, a := range t.awaiters {
+		if by := a[1]; t.isKnown(by) && !slices.Contains(t.awaited[a[0]], by) {
+			t.awaited[a[0]] = append(t.awaited[a[0]], by)
+		}
+	}
 	for i := range t.list {
 		x := &t.list[i]
-		if id, ok := t.runs[x.Number]; ok && x.State == "running" {
+		if id, ok := t.runs[x.Number]; ok && x.State == "running" && x.Thread == 0 {
 			x.Thread = id
 		}
 		x.AwaitedBy = append(x.AwaitedBy, t.awaited[x.ID]...)
@@ -76,8 +91,8 @@ func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 
 func (r *program) newTasks(m target.Memory) *tasks {
 	return &tasks{
-		program: r, Reader: structs.New(r.arch, m, &r.pages), memory: m, known: map[uint64]int{}, seen: map[uint64]bool{},
-		awaited: map[uint64][]uint64{}, runs: map[uint64]int{}, stacks: map[string][]language.Frame{},
+		program: r, Reader: structs.New(r.arch, m, &r.pages), memory: m, known: map[uint64]int{}, scheduled: map[uint64]bool{}, seen: map[uint64]bool{},
+		awaited: map[uint64][]uint64{}, runs: map[uint64]int{}, currents: map[int]uint64{}, stacks: map[string][]language.Frame{},
 	}
 }
 
@@ -94,6 +109,12 @@ func (t *tasks) rest() {
 		t.wait = t.wait[:len(t.wait)-1]
 		t.add(at)
 	}
+}
+
+// isKnown reports whether a task at an address is listed.
+func (t *tasks) isKnown(at uint64) bool {
+	_, ok := t.known[at]
+	return ok
 }
 
 // fail notes why the list is not whole.
@@ -116,7 +137,7 @@ func (t *tasks) thread(th target.Thread) {
 	at := storage + t.context.storage
 	if c := &t.context; c.task.typ != nil {
 		if id := t.Uint(at+c.task.offset, 8); id != 0 {
-			t.runs[id] = th.ID()
+			t.runs[id], t.currents[th.ID()] = th.ID(), id
 		}
 	}
 	h, n := &t.context.handle, uint64(0)
@@ -135,14 +156,9 @@ func (t *tasks) thread(th target.Thread) {
 
 // owner lists the tasks of a scheduler, or of a LocalSet, that is at an address.
 func (t *tasks) owner(at uint64, typ *value.Type) {
-	if t.Err() != nil || at == 0 || slices.Contains(t.lists, at) {
+	if t.Err() != nil || t.begun(at) {
 		return
 	}
-	if len(t.lists) == mostLists {
-		t.fail("there are more than %d schedulers", mostLists)
-		return
-	}
-	t.lists = append(t.lists, at)
 	o := t.ownerOf(typ)
 	if o == nil {
 		t.fail("the type %s has no list of tasks that is known", plain(typ.FullName()))
@@ -161,6 +177,9 @@ func (t *tasks) owner(at uint64, typ *value.Type) {
 		for i := range n {
 			t.follow(t.Pointer(data + i*s.size + s.head))
 		}
+	}
+	if o.pool != nil {
+		t.queued(at, o.pool)
 	}
 	if err := t.Err(); err != nil {
 		t.fail("the scheduler at %#x: %w", at, err)
@@ -192,7 +211,8 @@ func (t *tasks) follow(at uint64) {
 
 var errNoTask = errors.New("it is no task of tokio's")
 
-// add adds the task at an address, and returns the next one in its list.
+// add adds the task at an address, unless it is a worker of tokio's own, and returns the next one
+// in its list.
 func (t *tasks) add(at uint64) (next uint64, ok bool) {
 	if t.header == nil {
 		return 0, false
@@ -213,7 +233,7 @@ func (t *tasks) add(at uint64) (next uint64, ok bool) {
 		t.fail("the task at %#x: %w", at, err)
 		next = 0
 	}
-	if _, known := t.known[at]; known {
+	if _, known := t.known[at]; known || strings.HasPrefix(c.closure, workerScope) {
 		return next, true
 	}
 	if len(t.list) == mostTasks {
@@ -222,12 +242,7 @@ func (t *tasks) add(at uint64) (next uint64, ok bool) {
 	}
 	word := t.Uint(at+l.state, 8)
 	x := language.Task{ID: at, Kind: c.kind, State: stateOf(word)}
-	switch {
-	case l.hasID:
-		x.Number = t.Uint(at+t.Uint(table+l.id, 8), 8)
-	case c.hasID:
-		x.Number = t.Uint(at+c.id, 8)
-	}
+	x.Number, _ = t.numberOf(at, table, l, c)
 	if err := t.Err(); err != nil {
 		x.Early = err.Error()
 	}
@@ -236,6 +251,17 @@ func (t *tasks) add(at uint64) (next uint64, ok bool) {
 	t.list = append(t.list, x)
 	t.inside(i, at, c)
 	return next, true
+}
+
+// numberOf reads the number of a task; ok is false if tokio does not keep one.
+func (t *tasks) numberOf(at, table uint64, l *layout, c *cell) (n uint64, ok bool) {
+	switch {
+	case l.hasID:
+		return t.Uint(at+t.Uint(table+l.id, 8), 8), true
+	case c.hasID:
+		return t.Uint(at+c.id, 8), true
+	}
+	return 0, false
 }
 
 // stateOf says what a task does, by the word of its state.
@@ -266,14 +292,27 @@ func (t *tasks) inside(i int, at uint64, c *cell) {
 	switch x.State {
 	case "done": // it has its result in the place of the future
 	case "running": // the future changes; its frames are on the stack of its thread
-		s := t.shapeOf(c.future)
-		for s.name == "" && len(s.parts) == 1 && s.parts[0].of != nil {
-			s = s.parts[0].of
+		name := t.nameOf(c.future)
+		if c.closure != "" {
+			name = c.closure
 		}
-		x.Frames = []language.Frame{{Function: s.name, Kind: "running"}}
+		x.Frames = []language.Frame{{Function: name, Kind: "running"}}
 	default:
+		if c.closure != "" {
+			x.Frames = []language.Frame{{Function: c.closure, Kind: "not begun"}}
+			return
+		}
 		t.chain(i, at+c.offset, c.future)
 	}
+}
+
+// nameOf returns the name of a future that is shown, or of the one that it is around.
+func (r *program) nameOf(future *value.Type) string {
+	s := r.shapeOf(future)
+	for s.name == "" && len(s.parts) == 1 && s.parts[0].of != nil {
+		s = s.parts[0].of
+	}
+	return s.name
 }
 
 // spot is a future that is on the way to what a task waits for.

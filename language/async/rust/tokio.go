@@ -11,6 +11,9 @@ const (
 	stageName = "tokio::runtime::task::core::Stage"
 	pollName  = "tokio::runtime::task::raw::poll"
 
+	harnessName = "tokio::runtime::task::harness::Harness::poll" // which a poll may jump to
+	headerName  = "tokio::runtime::task::core::Header"
+
 	contextName = "core::task::wake::Context" // the second parameter of each method that polls a future
 )
 
@@ -71,6 +74,8 @@ type cell struct {
 	future      *value.Type
 	offset      uint64 // of the future in the task
 	kind        string
+	header      *value.Type // nil if it is not known
+	closure     string      // of a task of spawn_blocking: the function that it is to call
 	id          uint64
 	hasID       bool
 	name        string // of the future's type, where nothing else is known
@@ -104,6 +109,10 @@ func (r *program) newCell(poll uint64) *cell {
 	c.future = code.generic[0].Strip()
 	if strings.HasPrefix(plain(c.future.FullName()), "tokio::runtime::blocking::task::BlockingTask") {
 		c.kind = "tokio blocking task"
+		c.closure = closureOf(c.future)
+	}
+	if h, ok := within(code.cell, headerName); ok {
+		c.header = h.typ
 	}
 	if id, ok := within(code.cell, "tokio::runtime::task::id::Id"); ok {
 		c.id, c.hasID = id.offset, true
@@ -123,6 +132,15 @@ func (r *program) newCell(poll uint64) *cell {
 		}
 	}
 	return c
+}
+
+// closureOf returns the name of the function of a task of spawn_blocking.
+func closureOf(task *value.Type) string {
+	args := task.TemplateArguments()
+	if len(args) == 0 || args[0].Type == nil {
+		return ""
+	}
+	return strings.Replace(plain(args[0].Type.Strip().FullName()), "_env#", "#", 1)
 }
 
 // firstArgument returns the first of a list of generic arguments.
@@ -151,6 +169,7 @@ type owned struct {
 	heads  []uint64 // offsets of pointers to first tasks in the scheduler's handle
 	shards *shards
 	header *value.Type
+	pool   *pool // nil if there is none
 }
 
 // shards are several lists, in an array.
@@ -166,6 +185,7 @@ func (r *program) ownerOf(t *value.Type) *owned {
 	}
 	var o *owned
 	if x, ok := ownedBy(t); ok {
+		x.pool = poolOf(t)
 		o = &x
 	}
 	r.owners[t] = o

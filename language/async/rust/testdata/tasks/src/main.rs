@@ -279,8 +279,35 @@ async fn leaves(n: Arc<Notify>, both: bool, from: oneshot::Receiver<u64>) -> u64
 }
 
 /// What main waits for.
-async fn rests() {
-    std::future::pending::<()>().await
+async fn rests(way: usize) {
+    let _n = note(way, "rests", line!()); std::future::pending::<()>().await
+}
+
+/// Waits for a function that blocks a thread.
+async fn blocked(way: usize, of: tokio::task::JoinHandle<u64>) -> u64 {
+    let _n = note(way, "blocked", line!()); of.await.unwrap_or(0)
+}
+
+fn blocks() -> u64 {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// A thread with a runtime of its own.
+fn alone(rounds: u64) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        for i in 0..rounds {
+            spawn(between(way(), i));
+        }
+        let w = way();
+        let _n = note(w, "alone::{async_block#0}", line!()); rests(w).await
+    })
+}
+
+/// A task that waits for another future without giving up its thread.
+async fn nests() -> u64 {
+    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(between(way(), 1)))
 }
 
 struct Held {
@@ -349,6 +376,10 @@ async fn spawns(rounds: u64) -> Held {
             { let _n = note(v, "spawns::{async_fn#0}::{async_block#2}", line!()); quick(v, i).await };
             ALIVE.fetch_sub(1, Ordering::Relaxed) as u64 // ends
         });
+        let of = tokio::task::spawn_blocking(blocks);
+        spawn(blocked(way(), of));
+        let of = tokio::task::spawn_blocking(move || blocks() + i);
+        spawn(blocked(way(), of));
         for both in [false, true] {
             let (to, from) = oneshot::channel();
             held._once.push(to);
@@ -387,6 +418,7 @@ fn main() {
             b
         }
     };
+    b.max_blocking_threads(2);
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let runs = kind == "running";
     b.enable_all().build().unwrap().block_on(async move {
@@ -394,15 +426,20 @@ fn main() {
         if runs {
             spawn(spins(stop.clone()));
         }
+        if kind == "nested" {
+            spawn(nests());
+            std::thread::spawn(move || alone(rounds));
+        }
         std::thread::spawn(says);
+        let w = way();
         if kind == "local" {
             let set = tokio::task::LocalSet::new();
             for i in 0..rounds {
                 ALIVE.fetch_add(1, Ordering::Relaxed);
                 set.spawn_local(between(way(), i));
             }
-            set.run_until(rests()).await;
+            let _n = note(w, "main::{async_block#0}", line!()); set.run_until(rests(w)).await;
         }
-        rests().await;
+        let _n = note(w, "main::{async_block#0}", line!()); rests(w).await;
     });
 }
