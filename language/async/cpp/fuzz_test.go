@@ -21,7 +21,8 @@ const (
 
 // fuzzProgram is a program with two coroutines, whose promises lead on in each way.
 func fuzzProgram() *program {
-	r := &program{arch: amd64.Arch, modules: target.NewModules(nil, nil), coroutines: map[uint64]*coroutine{}, destroys: map[uint64][]*coroutine{}}
+	m := target.NewModule("program", []target.Mapping{{Lo: fuzzResume, Hi: fuzzResume + 0x1000}}, nil)
+	r := &program{arch: amd64.Arch, modules: target.NewModules([]*target.Module{m}, nil), coroutines: map[uint64]*coroutine{}, destroys: map[uint64][]*coroutine{}}
 	promise := &value.Type{Kind: value.Struct, Size: 24}
 	for i, at := range []uint64{fuzzResume, fuzzOther} {
 		c := &coroutine{gcc: true, resume: span{at, at + 0x40}, name: "f", layout: &layout{
@@ -55,6 +56,11 @@ func FuzzTasks(f *testing.F) {
 	f.Add(seed(2, 0x80, 0x60, 0x90))
 	f.Add(seed(4, 0x100, 0x10, 0x110))
 	f.Add(seed(9, 0x180, 0x70, 0))
+	through := seed(2, 0, 0x1a0, 0) // behind a continuation of Seastar is the coroutine at 0x80
+	for i, n := range []uint64{fuzzOther, 0, fuzzBase + 0x90, fuzzBase + 0x98, fuzzBase + 0x80} {
+		binary.LittleEndian.PutUint64(through[0x1a0+8*i:], n)
+	}
+	f.Add(through)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<14 {
 			return

@@ -52,6 +52,20 @@ func (r *program) pointsOf(c *coroutine) map[uint64]point {
 	return l.points
 }
 
+// pointOf returns the point at which a coroutine is suspended. A number that is stored nowhere, for
+// the code computes it, has the line of a body of one line.
+func (t *tasks) pointOf(x *object) (p point, ok bool) {
+	if p, ok = t.pointsOf(x.of)[x.number]; ok && p.line > 0 {
+		return p, true
+	}
+	if closes := t.layoutOf(x.of).closes; closes > 0 {
+		if opens := t.opens(x.of); opens.line == closes {
+			return opens, true
+		}
+	}
+	return point{}, false
+}
+
 // mostPoints bounds the points of a coroutine.
 const mostPoints = 1 << 12
 

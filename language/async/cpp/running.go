@@ -29,19 +29,27 @@ func (t *tasks) running(threads []target.Thread) {
 			continue
 		}
 		for _, f := range frames {
-			if c := codes.of(f.AddressInBlock()); c != nil {
-				if i := t.within(f, c); i >= 0 && t.list[i].runs == nil {
-					t.list[i].runs = &run{th.ID(), t.lineAt(f.AddressInBlock())}
+			c := codes.of(f.AddressInBlock())
+			if c == nil {
+				continue
+			}
+			list := t.within(f, c)
+			if len(list) == 1 && t.list[list[0]].runs == nil {
+				t.list[list[0]].runs = &run{th.ID(), t.lineAt(f.AddressInBlock())}
+			}
+			for _, i := range list {
+				if len(list) > 1 {
+					t.list[i].maybe = th.ID()
 				}
 			}
 		}
 	}
 }
 
-// within returns the number of the coroutine of which a frame is, -1 if that is not known.
-func (t *tasks) within(f *frame.Frame, c *coroutine) int {
+// within returns the numbers of the coroutines of which a frame may be.
+func (t *tasks) within(f *frame.Frame, c *coroutine) []int {
 	if i, ok := t.described(f, c); ok {
-		return i
+		return []int{i}
 	}
 	return t.around(f, c)
 }
@@ -84,12 +92,12 @@ func (t *tasks) described(f *frame.Frame, c *coroutine) (i int, ok bool) {
 }
 
 // around finds the coroutine of a frame by its address, which a register has that functions
-// preserve, or the frame has it on the stack.
-func (t *tasks) around(f *frame.Frame, c *coroutine) (one int) {
-	one = -1
+// preserve, or the frame has it on the stack. Old values may lie there, too: it returns all that it
+// can be.
+func (t *tasks) around(f *frame.Frame, c *coroutine) (list []int) {
 	look := func(word uint64) {
-		if i := t.holder(word); i >= 0 && t.list[i].at == word && t.list[i].of == c && (one < 0 || t.list[i].runs == nil) {
-			one = i
+		if i := t.holder(word); i >= 0 && t.list[i].at == word && t.list[i].of == c && t.list[i].runs == nil && !slices.Contains(list, i) {
+			list = append(list, i)
 		}
 	}
 	for _, reg := range append(slices.Clone(t.arch.OtherCalleeSaved), t.arch.FP) {
@@ -97,19 +105,16 @@ func (t *tasks) around(f *frame.Frame, c *coroutine) (one int) {
 			look(v.Bits)
 		}
 	}
-	if one >= 0 {
-		return one
-	}
 	sp := f.Register(t.arch.SP)
 	cfa, ok := f.CFA()
-	if !ok || !sp.Known() || cfa-sp.Bits > mostFrame {
-		return one
+	if len(list) == 1 || !ok || !sp.Known() || cfa-sp.Bits > mostFrame {
+		return list
 	}
 	for at := sp.Bits &^ 7; at < cfa && t.OK(); at += 8 {
 		look(t.Pointer(at))
 	}
 	t.Err()
-	return one
+	return list
 }
 
 // code is a function of a coroutine.

@@ -63,20 +63,13 @@ func (t *tasks) leads(list []target.Mapping) {
 	if len(t.list) == 0 {
 		return
 	}
-	filter := newFilter(len(t.list))
-	lo, hi := ^uint64(0), uint64(0)
-	at := make(map[uint64]int, 2*len(t.list)) // by the addresses by which a coroutine is known
-	add := func(addr uint64, i int) {
-		lo, hi = min(lo, addr), max(hi, addr)
-		filter.add(addr)
-		at[addr] = i
-	}
+	filter, lo, hi := newFilter(4*len(t.list)), t.list[0].at, uint64(0)
 	for i := range t.list {
-		x := &t.list[i]
-		add(x.at, i)
-		if p := t.layoutOf(x.of).promise; p.typ != nil {
-			add(x.at+p.offset, i)
+		end := t.end(i)
+		for at := t.list[i].at / granule; at <= (end-1)/granule; at++ {
+			filter.add(at)
 		}
+		hi = max(hi, end-1)
 	}
 	inner := map[int][]int{} // coroutines to which a coroutine leads
 	var reached []int
@@ -90,24 +83,25 @@ func (t *tasks) leads(list []target.Mapping) {
 	t.room.Words(t.memory, list, mostMemory, func(from uint64, data []byte) {
 		for i := 0; i+8 <= len(data) && n < mostLeads; i += 8 {
 			word := t.word(data[i:])
-			if word-lo > hi-lo || !filter.has(word) {
+			if word-lo > hi-lo || !filter.has(word/granule) {
 				continue
 			}
-			to, is := at[word]
-			if !is {
+			to := t.leadsInto(word)
+			if to < 0 {
 				continue
 			}
 			n++
 			switch by := t.holder(from + uint64(i)); {
-			case by < 0:
+			case by < 0 && t.resumed(to, word):
 				reach(to)
+			case by < 0:
 			case by != to:
 				inner[by] = append(inner[by], to)
 			}
 		}
 	})
 	for _, addr := range t.registers {
-		if i, is := at[addr]; is {
+		if i := t.leadsInto(addr); i >= 0 && t.resumed(i, addr) {
 			reach(i)
 		}
 	}
@@ -128,8 +122,60 @@ func (t *tasks) leads(list []target.Mapping) {
 	}
 }
 
+// granule is how many bytes a bit of the filter of [tasks.leads] stands for, at least.
+const granule = 64
+
+// mostUnknown bounds the part of a frame of unknown size to which pointers may lead, bytes.
+const mostUnknown = 512
+
+// end returns where the frame of the coroutine with number i ends. If its size is not known, other
+// memory may follow before that.
+func (t *tasks) end(i int) uint64 {
+	x := &t.list[i]
+	if l := t.layoutOf(x.of); l.size > 0 {
+		return x.at + min(l.size, mostFrame)
+	}
+	end := x.at + max(t.size(x.of), mostUnknown)
+	if i+1 < len(t.list) {
+		end = min(end, max(t.list[i+1].at, x.at+16))
+	}
+	return end
+}
+
+// leadsInto returns the number of the coroutine to whose frame an address leads; -1 if there is
+// none. Who resumes a coroutine need not have the address of its frame: what it waits with may be
+// in a list, and lies in the frame.
+func (t *tasks) leadsInto(addr uint64) int {
+	i := t.before(addr)
+	if i < 0 || addr >= t.end(i) {
+		return -1
+	}
+	return i
+}
+
+// resumed reports whether the coroutine with number i may be resumed by who has an address in its
+// frame: it waits in its body. What has come to its end is free soon, and old pointers lead to it.
+func (t *tasks) resumed(i int, addr uint64) bool {
+	if t.at(addr) == i {
+		return true
+	}
+	x := &t.list[i]
+	p, ok := t.pointOf(x)
+	return ok && !x.done && (t.begins(x) || p.file == t.opens(x.of).file)
+}
+
 // holder returns the number of the coroutine whose frame has an address; -1 if there is none.
 func (t *tasks) holder(addr uint64) int {
+	i := t.before(addr)
+	if i < 0 || addr-t.list[i].at >= t.size(t.list[i].of) {
+		return -1
+	}
+	return i
+}
+
+// before returns the number of the last coroutine whose frame begins at an address or before; -1 if
+// there is none.
+func (t *tasks) before(addr uint64) int {
 	i, is := slices.BinarySearchFunc(t.list, addr, func(x object, addr uint64) int {
 		switch {
 		case x.at < addr:
@@ -141,9 +187,6 @@ func (t *tasks) holder(addr uint64) int {
 	})
 	if !is {
 		i--
-	}
-	if i < 0 || addr-t.list[i].at >= t.size(t.list[i].of) {
-		return -1
 	}
 	return i
 }

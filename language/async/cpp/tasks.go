@@ -29,6 +29,7 @@ type object struct {
 	reached bool   // something leads to it
 	number  uint64 // of the point at which it is suspended
 	runs    *run   // nil if it does not run
+	maybe   int    // the thread that runs it, if that does not run another one; 0 for none
 	waiters []int  // the coroutines that wait for it
 	inner   []int  // the coroutines that it waits for
 }
@@ -46,6 +47,7 @@ type tasks struct {
 	stacks    map[string][]language.Frame
 	ids       map[*coroutine]uint32
 	frames    int
+	hops      int // continuations that were looked at
 	err       error
 }
 
@@ -194,12 +196,61 @@ func (t *tasks) behind(i int, p *reference) {
 		}
 		return
 	}
-	if t.holder(to) == i {
+	if j := t.holder(to); j >= 0 { // what it waits with is in a frame
+		if t.leadsTo(j, i) {
+			t.waits(i, j)
+		}
 		return
 	}
 	for _, at := range p.handles {
 		t.waits(i, t.at(t.Pointer(to+at)))
 	}
+	if len(x.waiters) == 0 {
+		t.through(i, to, mostHops)
+	}
+}
+
+// Bounds of the continuations between a coroutine and the one that waits for it: how many follow
+// each other, and the bytes of each that are read.
+const (
+	mostHops   = 3
+	mostTasks  = 1 << 20 // of all coroutines
+	mostObject = 192
+)
+
+// through follows a continuation of Seastar, a task with methods that is called when the coroutine
+// with number i has ended. It has a promise: pointers to the future, to the future's state, and to
+// the task that waits for that, in whose memory the two are. That is a coroutine, or the next
+// continuation. Where another object begins, there is no more of this one.
+func (t *tasks) through(i int, object uint64, hops int) bool {
+	if t.hops++; t.hops > mostTasks || !t.hasMethods(object) {
+		return false
+	}
+	for at := object + 8; at < object+mostObject && t.OK() && t.modules.Find(t.Pointer(at)) == nil; at += 8 {
+		future, state, task := t.Pointer(at), t.Pointer(at+8), t.Pointer(at+16)
+		if task == 0 || state == 0 || !t.OK() {
+			continue
+		}
+		if j := t.at(task); j >= 0 {
+			if j != i && t.leadsInto(state) == j && (future == 0 || t.leadsInto(future) == j) {
+				t.waits(i, j)
+				return true
+			}
+		} else if hops > 0 && future == 0 && state-task < mostObject && task != object && t.through(i, task, hops-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMethods reports whether an object begins with an address in a module, as of a table of
+// methods.
+func (t *tasks) hasMethods(at uint64) bool {
+	if at&7 != 0 || at == 0 {
+		return false
+	}
+	table := t.Pointer(at)
+	return t.Err() == nil && t.modules.Find(table) != nil
 }
 
 // mostFrame bounds the part of a frame that is read, bytes.
@@ -213,7 +264,7 @@ func (t *tasks) leadsTo(j, i int) bool {
 		return false
 	}
 	n, _ := l.promise.typ.SizeOf()
-	for at := (x.at + l.promise.offset + n) &^ 7; at+8 <= x.at+min(l.size, mostFrame); at += 8 {
+	for at := (x.at + l.promise.offset + n) &^ 7; at+8 <= t.end(j); at += 8 {
 		if v := t.Pointer(at); v-t.list[i].at < t.size(t.list[i].of) {
 			return true
 		}
@@ -268,7 +319,11 @@ func (t *tasks) made() (list []language.Task) {
 		case len(c) == 1 && t.begins(last):
 			x.State = "not begun"
 		}
-		if points := t.pointsOf(last.of); last.runs == nil && !last.done && len(points) > 0 && points[last.number].line == 0 {
+		switch _, ok := t.pointOf(last); {
+		case last.runs != nil || last.done:
+		case last.maybe != 0:
+			x.Early = fmt.Sprintf("it waits where the frames say, or runs: thread %d runs one of several coroutines of %s", last.maybe, t.nameOf(last.of))
+		case !ok && len(t.pointsOf(last.of)) > 0:
 			x.Early = fmt.Sprintf("%s waits at no point that is known (%d): its memory may be free", t.nameOf(last.of), last.number)
 		}
 		for _, w := range top.waiters {
@@ -331,10 +386,8 @@ func (t *tasks) frameOf(x *object) language.Frame {
 	case x.done:
 		f.Kind = "returned"
 	default:
-		p, ok := t.pointsOf(x.of)[x.number]
-		if ok {
-			f.File, f.Line = p.file, p.line
-		}
+		p, _ := t.pointOf(x)
+		f.File, f.Line = p.file, p.line
 		if t.begins(x) {
 			f.Kind = "not begun"
 		}

@@ -76,6 +76,23 @@ struct turn {
 	void await_resume() noexcept {}
 };
 
+// Until a worker looks into this list. Nothing else has the coroutines' handles.
+struct parked {
+	static parked *first;
+	int way;
+	parked *next = nullptr;
+	std::coroutine_handle<> of;
+	bool await_ready() noexcept { return false; }
+	void await_suspend(std::coroutine_handle<> h) {
+		std::lock_guard g(lock);
+		of = h;
+		next = std::exchange(first, this);
+	}
+	void await_resume() noexcept {}
+};
+
+parked *parked::first;
+
 // Never comes.
 struct never {
 	bool await_ready() noexcept { return false; }
@@ -277,6 +294,16 @@ mutex held;
 
 namespace ways {
 
+task<int> parks(int way, int depth, int n) {
+	for (int i = 0; i != n; i++) {
+		AT("parks"); co_await parked{way};
+		if (i % 2) {
+			AT("parks"); co_await parked{way};
+		}
+	}
+	co_return n;
+}
+
 task<int> waits(int way, int depth) {
 	AT("waits"); co_return co_await never{};
 }
@@ -441,15 +468,22 @@ detached root(int way, task<int> of) {
 
 void works(int n) {
 	worker = n;
-	for (;;) {
+	for (unsigned looks = 0;;) {
 		ready next;
 		{
 			std::lock_guard g(lock);
-			if (queue.empty())
+			parked *&first = parked::first;
+			if (first && ++looks % 16 == 0) {
+				next = {first->of, first->way};
+				notes->current[worker] = next.way + 1;
+				first = first->next;
+			} else if (!queue.empty()) {
+				next = queue.front();
+				notes->current[worker] = next.way + 1;
+				queue.pop_front();
+			} else {
 				continue;
-			next = queue.front();
-			notes->current[worker] = next.way + 1;
-			queue.pop_front();
+			}
 		}
 		next.of.resume();
 		notes->current[worker] = 0;
@@ -470,11 +504,11 @@ int main(int argc, char **argv) {
 	for (int w = 0; w < n;) {
 		int way = w++;
 		notes->current[0] = way + 1;
-		switch (way % 16) {
+		switch (way % 17) {
 		case 0: root(way, waits(way, 1)); break;
 		case 1: root(way, between(way, 1, "text")); break;
 		case 2: root(way, worked(way, 1)); break;
-		case 3: root(way, deep(way, 1, way / 16 % 9)); break;
+		case 3: root(way, deep(way, 1, way / 17 % 9)); break;
 		case 4: root(way, second(way, 1)); break;
 		case 5: root(way, locks(way, 1)); break;
 		case 6: root(way, catches(way, 1)); break;
@@ -484,9 +518,10 @@ int main(int argc, char **argv) {
 		case 10: root(way, lambdas(way, 1)); break;
 		case 11: root(way, begun(way, 1)); break;
 		case 12: root(way, consumes(way, 1)); break;
-		case 13: root(way, chooses(way, 1, way / 16)); break;
+		case 13: root(way, chooses(way, 1, way / 17)); break;
 		case 14: root(way, turns(way, 1, 1 << 30)); break;
-		case 15: {
+		case 15: root(way, parks(way, 1, 1 << 30)); break;
+		case 16: {
 			std::vector<int> parts;
 			for (int i = 0; i < 3; i++)
 				parts.push_back(w++);
