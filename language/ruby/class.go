@@ -63,7 +63,7 @@ func (m *memory) attached(class uint64) uint64 {
 // the ID, and the value.
 func (m *memory) variable(class uint64, name string) uint64 {
 	if m.extensionVariables == absent {
-		return 0
+		return m.variableByShape(class, name)
 	}
 	table := m.Pointer(m.extension(class) + m.extensionVariables)
 	if table == 0 {
@@ -76,6 +76,37 @@ func (m *memory) variable(class uint64, name string) uint64 {
 		if deleted := m.Pointer(at) == ^uint64(0); !deleted && m.idText(m.Pointer(at+8)) == name {
 			return m.Pointer(at + 16)
 		}
+	}
+	return 0
+}
+
+// mostShapes bounds how many variables an object has.
+const mostShapes = 1 << 12
+
+// variableByShape returns a variable of a class, 0 if it has none of this name: in 3.2, the upper
+// half of an object's flags is the number of its shape. Each shape has one variable more than its
+// parent; the last one has no parent.
+func (m *memory) variableByShape(class uint64, name string) uint64 {
+	if m.vmShapes == absent || m.extensionValues == absent || m.vm == 0 {
+		return 0
+	}
+	const none = 1<<32 - 1
+	shapes := m.Pointer(m.vm + m.vmShapes)
+	number := m.Pointer(class) >> 32
+	for n := 0; n < mostShapes && m.step(); n++ {
+		at := shapes + number*m.shapeSize
+		parent := m.Uint(at+m.shapeParent, 4)
+		if parent == none {
+			break
+		}
+		if m.Uint(at+m.shapeType, 1) == m.shapeVariable && m.idText(m.Pointer(at+m.shapeName)) == name {
+			count := m.Uint(at+m.shapeCount, 4)
+			if count == 0 {
+				return 0
+			}
+			return m.Pointer(m.Pointer(m.extension(class)+m.extensionValues) + 8*(count-1))
+		}
+		number = parent
 	}
 	return 0
 }

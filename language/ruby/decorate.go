@@ -12,6 +12,7 @@ func (r *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	if ec == 0 {
 		return nil, nil
 	}
+	m.vm = m.Pointer(m.Pointer(ec+m.contextThread) + m.threadVM)
 	c := chain{m: m}
 	err := c.read(ec)
 	d := &language.Decoration{}

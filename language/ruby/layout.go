@@ -39,6 +39,9 @@ type layout struct {
 	arrayEmbedded                                  uint64
 	classExtension, classEmbedded                  uint64
 	extensionVariables, extensionPath              uint64
+	extensionValues, vmShapes                      uint64
+	shapeSize, shapeName, shapeCount               uint64
+	shapeType, shapeParent, shapeVariable          uint64
 	extensionAttached                              uint64
 	extensionPermanentByte, extensionPermanentBit  uint64
 	tableStart, tableBound, tableEntries           uint64
@@ -90,6 +93,8 @@ func (l *layout) fields() map[string]*uint64 {
 		"array.embedded_flag": &l.arrayEmbeddedFlag, "array.embedded_mask": &l.arrayEmbeddedMask, "array.embedded_shift": &l.arrayEmbeddedShift,
 		"array.length": &l.arrayLength, "array.pointer": &l.arrayPointer, "array.embedded": &l.arrayEmbedded,
 		"class.extension": &l.classExtension, "class.embedded": &l.classEmbedded, "extension.variables": &l.extensionVariables,
+		"extension.values": &l.extensionValues, "vm.shapes": &l.vmShapes, "shape.size": &l.shapeSize, "shape.name": &l.shapeName, "shape.count": &l.shapeCount,
+		"shape.type": &l.shapeType, "shape.parent": &l.shapeParent, "shape.variable": &l.shapeVariable,
 		"extension.path": &l.extensionPath, "extension.attached": &l.extensionAttached,
 		"extension.permanent_byte": &l.extensionPermanentByte, "extension.permanent_bit": &l.extensionPermanentBit,
 		"table.start": &l.tableStart, "table.bound": &l.tableBound, "table.entries": &l.tableEntries,

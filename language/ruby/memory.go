@@ -9,7 +9,8 @@ import (
 type memory struct {
 	*structs.Reader
 	*layout
-	r *runtime
+	r  *runtime
+	vm uint64 // the virtual machine; 0 if it is not known
 
 	steps, texts int               // what is left of them
 	paths        map[uint64]string // by class: what it is called; see classPath

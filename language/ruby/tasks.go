@@ -26,6 +26,7 @@ func (r *runtime) Tasks(of target.Memory) ([]language.Task, error) {
 	if variable == 0 || !m.OK() {
 		return nil, errors.New("the virtual machine was not found")
 	}
+	m.vm = vm
 	l := tasks{m: m, vm: vm, seen: map[uint64]bool{}}
 	l.threads()
 	l.build()
@@ -163,7 +164,7 @@ func (m *memory) isFiber(at uint64) bool {
 func (l *tasks) fibers() error {
 	m := l.m
 	first := len(l.list)
-	if m.fiberListNext == absent {
+	if m.fiberListNext == absent || !m.atLeast(3, 3) { // 3.2 has the list with a compiler alone
 		l.heapFibers()
 	} else {
 		variable := m.r.find(m, &m.r.fibers, m.isFiberList)
