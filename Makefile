@@ -56,7 +56,7 @@ DWP      := binutils-gold
 
 # What 'make rest' installs besides. The tests that need it are left to that: LATER has patterns of tools' names, and
 # folders (gdbtest.Later).
-LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl pypy3 ocamlopt luajit redis-server haproxy nvim lua5.* /usr/include/lua* tclsh* guile \
+LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl pypy3 ocamlopt luajit redis-check-rdb haproxy nvim lua5.* /usr/include/lua* tclsh* guile \
             perf rustc lldb lldb-server clang clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
             /usr/lib/rustlib /usr/include/c++/v1 /usr/include/asio.hpp /usr/include/boost /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
@@ -81,8 +81,8 @@ ALL_TOOLS    += sbcl ocamlopt
 ALL_PACKAGES += sbcl ocaml
 ALL_TOOLS    += luajit /usr/include/luajit-2.1/lua.h
 ALL_PACKAGES += luajit libluajit-5.1-dev
-ALL_TOOLS    += redis-server haproxy nvim
-ALL_PACKAGES += redis-server haproxy neovim
+ALL_TOOLS    += redis-check-rdb nvim
+ALL_PACKAGES += redis-tools neovim
 ALL_TOOLS    += lua5.1 lua5.4 /usr/include/lua5.1/lua.h /usr/include/lua5.4/lua.h
 ALL_PACKAGES += lua5.1 lua5.4 liblua5.1-0-dev liblua5.4-dev
 ALL_TOOLS    += tclsh8.6 /usr/include/tcl8.6/tcl-private/generic/tclInt.h
@@ -94,8 +94,10 @@ ALL_PACKAGES += guile-3.0 guile-3.0-dev
 ALL_TOOLS    += Rscript
 ALL_PACKAGES += r-base-core
 
-# Large ones, each for a few tests: elsewhere that is skipped, and says so.
+# Large ones, each for a few tests, and one that starts a service: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
+ALL_TOOLS    += haproxy
+ALL_PACKAGES += haproxy
 ALL_TOOLS    += x86_64-w64-mingw32-gcc jcmd rustc lldb-server ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1 /usr/include/asio.hpp /usr/include/boost/fiber/all.hpp cargo
 ALL_PACKAGES += gcc-mingw-w64-x86-64-posix default-jdk-headless rustc lldb ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev libasio-dev libboost-fiber-dev cargo librust-tokio-dev librust-futures-util-dev librust-futures-executor-dev librust-async-std-dev librust-smol-dev
 ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel

@@ -30,7 +30,12 @@ func inFolder(t *testing.T, command string, files map[string]string) (p *gdbtest
 
 // TestRedis stops a script that Redis runs, which has Lua 5.1 in its own program.
 func TestRedis(t *testing.T) {
-	p, folder := inFolder(t, gdbtest.Tool(t, "redis-server")+` --port 0 --unixsocket socket --save "" --lua-time-limit 0`, nil)
+	// One program has several names. The package of the name redis-server would start a service, too.
+	server := filepath.Join(t.TempDir(), "redis-server")
+	if err := os.Symlink(gdbtest.Tool(t, "redis-check-rdb"), server); err != nil {
+		t.Fatal(err)
+	}
+	p, folder := inFolder(t, server+` --port 0 --unixsocket socket --save "" --lua-time-limit 0`, nil)
 	var c net.Conn
 	gdbtest.Await(t, "Redis listens", func() bool {
 		var err error

@@ -217,6 +217,10 @@ func debianPackage(tool string) string {
 		return "binutils-gold" // or, in older releases, binutils
 	case "as", "ld", "readelf", "objdump", "strip", "objcopy", "nm":
 		return "binutils"
+	case "redis-check-rdb":
+		return "redis-tools"
+	case "nvim":
+		return "neovim"
 	case "perf":
 		return "linux-perf"
 	case "eu-stack":
