@@ -30,7 +30,7 @@ func inFolder(t *testing.T, command string, files map[string]string) (p *gdbtest
 
 // TestRedis stops a script that Redis runs, which has Lua 5.1 in its own program.
 func TestRedis(t *testing.T) {
-	// One program has several names. The package of the name redis-server would start a service, too.
+	// The program has several names. The package of this one would start a service, too.
 	server := filepath.Join(t.TempDir(), "redis-server")
 	if err := os.Symlink(gdbtest.Tool(t, "redis-check-rdb"), server); err != nil {
 		t.Fatal(err)
