@@ -63,7 +63,16 @@ func start(t testing.TB, path, scheduler string, fibers int) *program {
 	t.Helper()
 	notes := filepath.Join(t.TempDir(), "notes")
 	p := &program{gdbtest.StartRunning(t, path, notes, scheduler, "2", strconv.Itoa(fibers)), notes}
-	gdbtest.Await(t, "its fibers run", func() bool { return len(p.noted(t)) > fibers })
+	const threads = 2
+	gdbtest.Await(t, "its fibers run", func() bool {
+		all, mains := p.noted(t), 0
+		for _, n := range all {
+			if strings.HasPrefix(n.way, "runs:") {
+				mains++ // it notes that when it has made its fibers
+			}
+		}
+		return mains == threads && len(all) > fibers
+	})
 	return p
 }
 
