@@ -112,6 +112,9 @@ func executorOf(t *value.Type) (x executor, ok bool) {
 		}
 		return x, false
 	}
+	if s, ok := within(t, stateName); ok { // a StaticExecutor has it in itself, and lists nothing there
+		return executor{[]uint64{s.offset}, s.typ}, true
+	}
 	at, ok := within(t, executorName)
 	if !ok {
 		return x, false
@@ -192,6 +195,9 @@ func (t *tasks) executors(threads []target.Thread) {
 	}
 	for i := range t.async.globals {
 		g := &t.async.globals[i]
+		if len(g.steps) == 1 && t.isRun(g.at+g.steps[0], g.state) {
+			t.fail("the program's StaticExecutor keeps no list of its tasks: only tasks that others wait for, and tasks that run, are there")
+		}
 		t.executor(g.at, &g.executor)
 	}
 	for _, th := range threads {
@@ -208,6 +214,17 @@ func (t *tasks) executors(threads []target.Thread) {
 			t.executor(storage+g.at, &g.executor)
 		}
 	}
+}
+
+// isRun reports whether threads run the executor whose state is at an address: each has a queue in
+// it.
+func (t *tasks) isRun(at uint64, state *value.Type) bool {
+	queues, ok := member(state, "local_queues")
+	if !ok {
+		return false
+	}
+	count, ok := member(queues.typ, "len")
+	return ok && t.Uint(at+queues.offset+count.offset, 8) != 0 && t.Err() == nil
 }
 
 // executor lists the tasks of the executor to which an object leads. One that has never been used

@@ -325,6 +325,9 @@ func TestTasksOfExecutors(t *testing.T) {
 		for kind, least := range map[string]int{"smol": 160, "own": 160, "local": 160, "std": 70, "futures": 48} {
 			t.Run(kind, func(t *testing.T) {
 				p := start(t, path, kind, strconv.Itoa(rounds))
+				if _, err := attached(t, p.PID); kind == "std" && err != nil && strings.Contains(err.Error(), "keeps no list") {
+					gdbtest.Cannot(t, "this async-std has a StaticExecutor (async-global-executor 3), which keeps no list of its tasks")
+				}
 				list := agrees(t, p, func() ([]language.Task, error) { return attached(t, p.PID) })
 				if len(list) < least {
 					t.Errorf("%d tasks", len(list))
