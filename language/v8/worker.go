@@ -17,6 +17,7 @@ type worker struct {
 const (
 	workerWords    = 64
 	mostWorkerName = 256
+	shortName      = 16 // bytes of a std::string of libstdc++ that is in itself, with the byte at its end
 	mostWorkers    = 1 << 32
 	outermost      = 8 << 10 // bytes of a stack, with the functions in which a worker began
 	behind         = 8 << 10 // bytes behind the stack, with what the thread was started with
@@ -42,10 +43,14 @@ func (h *heap) workerOf(x *isolate, sp, end uint64) (w worker, ok bool) {
 			return true
 		})
 		has := false
-		for i := 0; i+3 < len(words) && !ok; i++ {
+		for i := 0; i+4 < len(words) && !ok; i++ {
 			has = has || words[i] == x.at
 			limit := words[i+1] == limits[0] || words[i+1] == limits[1]
 			if !has || !limit || words[i] == 0 || words[i] >= mostWorkers || words[i+3] > mostWorkerName {
+				continue
+			}
+			// The name is in the record if it is short; else there is its capacity.
+			if within := words[i+2] == p+8*uint64(i+4); within != (words[i+3] < shortName) || !within && words[i+4] < words[i+3] {
 				continue
 			}
 			w.number, w.name = words[i], h.Text(words[i+2], words[i+3])
