@@ -51,6 +51,9 @@ func TestBuiltins(t *testing.T) {
 					}
 					if len(symbols) == 0 && i > 0 && d.Said != nil && d.Said.At[i] != nil && slices.ContainsFunc(d.Said.At[i].Frames, isInterpreted) {
 						want = "Builtins_InterpreterEntryTrampoline"
+						if other := "Builtins_InterpreterEnterAtBytecode"; got == other {
+							want = other // from V8 13 on, one that has come from optimised code returns there
+						}
 					}
 					if got != want && (want != "" || len(symbols) != 0) {
 						t.Errorf("#%d %#x is %q, want %q", i, f.PC(), got, want)
