@@ -261,7 +261,7 @@ func checkLeaves(t *testing.T, list []language.Task, rounds int) {
 func checkStates(t *testing.T, pid int, list []language.Task, scheduler string) {
 	t.Helper()
 	threads := gdbtest.Glob(t, fmt.Sprintf("/proc/%d/task/*", pid))
-	// One task may be left to a thread that spins, or that waits: no thread is free to go on in its place.
+	// One task may be left to a thread that spins, or that waits while no other is free.
 	keeps := scheduler == "running" || scheduler == "nested"
 	runs := map[string]int{}
 	for i := range list {
