@@ -43,7 +43,7 @@ type tasks struct {
 	at         map[uint64]int    // numbers in list by the contexts' addresses
 	queues     []uint64          // of algo::work_stealing, with fibers that are ready
 	heads      map[uint64]uint64 // of queues, by their members
-	steps      int               // links of queues that were followed
+	steps      int               // links and slots of queues that were followed
 	known      map[string]stack
 	frames     int
 	err        error
@@ -54,6 +54,18 @@ func (t *tasks) fail(format string, args ...any) {
 	if t.err == nil {
 		t.err = fmt.Errorf(format, args...)
 	}
+}
+
+// mostSteps bounds the links and slots of queues that are followed, of all fibers together.
+const mostSteps = 1 << 23
+
+// step counts a link or a slot, and reports whether one more may be followed.
+func (t *tasks) step() bool {
+	if t.steps++; t.steps > mostSteps {
+		t.fail("the queues of fibers have more than %d places", mostSteps)
+		return false
+	}
+	return true
 }
 
 // thread looks for the scheduler of a thread, and lists its fibers. The thread's storage for the
@@ -215,7 +227,7 @@ func (t *tasks) stealing(queue uint64) {
 		return
 	}
 	for ; take != put && t.OK(); take = (take + 1) % size {
-		if !t.readyIn(t.Pointer(slots + 8*take)) {
+		if !t.step() || !t.readyIn(t.Pointer(slots+8*take)) {
 			return
 		}
 	}
@@ -232,8 +244,8 @@ func (t *tasks) sharing(queue uint64) {
 		t.fail("the queue of fibers that are ready in any thread is broken, or is just changing")
 		return
 	}
-	for n := 0; at != end && n < mostFibers && t.OK(); n++ {
-		if !t.readyIn(t.Pointer(at)) {
+	for at != end && t.OK() {
+		if !t.step() || !t.readyIn(t.Pointer(at)) {
 			return
 		}
 		if at += 8; at == last {

@@ -160,9 +160,6 @@ func (t *tasks) queueOf(f *fiber) uint64 {
 	return 0
 }
 
-// mostSteps bounds the links of queues that are followed, of all fibers together.
-const mostSteps = 1 << 23
-
 // headOf returns the head of a ring of which node is a member: the only one that waits does not
 // tell to be so; 0 if there is no such ring. What it has found holds for all members.
 func (t *tasks) headOf(node uint64, waits func(uint64) bool) (head uint64) {
@@ -171,7 +168,7 @@ func (t *tasks) headOf(node uint64, waits func(uint64) bool) (head uint64) {
 	}
 	members := []uint64{node}
 	for at := t.Pointer(node); at != node; at = t.Pointer(at) {
-		if t.steps++; at == 0 || at&7 != 0 || !t.OK() || t.steps > mostSteps || len(members) > len(t.list) {
+		if !t.step() || at == 0 || at&7 != 0 || !t.OK() || len(members) > len(t.list) {
 			return 0
 		}
 		switch {
