@@ -47,15 +47,19 @@ func (m *reader) node(at uint64) (key, data, high uint64) {
 
 // head returns the address of the list of compiled code, 0 if it is not known: there may be none.
 func (m *reader) head() uint64 {
-	if at := m.codemap.Load(); at != 0 {
+	if at := m.codemap.Load(); at != 0 || m.sought {
 		return at
 	}
+	m.sought = true
 	tries := 0
 	for _, p := range m.image.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W == 0 || p.Memsz-p.Filesz > mostBSS {
 			continue
 		}
 		lo, hi := (p.Vaddr+p.Filesz+word-1)&^(word-1)+m.bias, p.Vaddr+p.Memsz+m.bias
+		if lo >= hi {
+			continue // all of it is in the file
+		}
 		all := make([]byte, hi-lo)
 		n, _ := m.Memory().ReadMemory(lo, all)
 		all = all[:n]

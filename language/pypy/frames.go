@@ -12,6 +12,8 @@ type reader struct {
 	all   map[uint64]uint64 // their addresses by their numbers; nil while it was not looked for them
 	work  int               // how much more may be looked through, in words
 	texts int               // how many bytes of texts may still be read
+
+	sought bool // the map of compiled code was looked for
 }
 
 // Bounds of what is looked through for one thread, in words, and of its texts, bytes.
