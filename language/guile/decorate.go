@@ -68,6 +68,9 @@ func (r *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	if call < len(levels) || !s.Whole {
 		end()
 	}
+	if r.isFull() && d.Early == "" {
+		d.Early = "the images of code are too many, or too large: procedures of some are not shown"
+	}
 	if len(d.Groups) == 0 {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	case p.Arch.PtrSize != 8 || p.Arch.Order != binary.ByteOrder(binary.LittleEndian):
 		return nil, errors.New("the structures of Guile are known of 64-bit little-endian processors alone")
 	}
-	return []language.Runtime{&runtime{arch: p.Arch, module: m, call: call.Addr + bias}}, nil
+	return []language.Runtime{&runtime{arch: p.Arch, module: m, call: call.Addr + bias, left: budget{mostTexts, mostEntries}}}, nil
 }
 
 // runtime is Guile in a process.
@@ -53,6 +53,8 @@ type runtime struct {
 	mu     sync.Mutex
 	images []*image // that were found before
 	none   []name   // where no image is
+	left   budget
+	full   bool // images were left out, for there are too many
 }
 
 // isOwn reports whether a physical frame is in the code of Guile's library.

@@ -63,7 +63,7 @@ func small() []byte {
 func read(b []byte) (frames []language.Frame, err error) {
 	m := structs.New(amd64.Arch, memtest.Flat{Lo: base, Data: b}, &spare)
 	defer m.Free()
-	r := &runtime{}
+	r := &runtime{left: budget{mostTexts, mostEntries}}
 	r.check(m, machine, 0, ^uint64(0))
 	calls, err := calls(m, machine, func(uint64) bool { return false })
 	for i, c := range calls {

@@ -36,8 +36,10 @@ const (
 	mostSections = 1 << 8
 	mostSymbols  = 1 << 18
 	mostRows     = 1 << 20
-	mostTables   = 1 << 12 // of lines
-	mostImages   = 1 << 12 // and places that have none
+	mostTables   = 1 << 12  // of lines
+	mostImages   = 1 << 12  // and places that have none
+	mostTexts    = 64 << 20 // bytes of the names and files of all images
+	mostEntries  = 1 << 21  // symbols and rows of all images
 	page         = 4 << 10
 )
 
@@ -55,10 +57,11 @@ func (r *runtime) imageOf(m *structs.Reader, addr uint64) *image {
 			return nil
 		}
 	}
-	if len(r.images)+len(r.none) >= mostImages {
+	if len(r.images)+len(r.none) >= mostImages || r.left.texts < 0 || r.left.entries < 0 {
+		r.full = true
 		return nil
 	}
-	im, lowest := findImage(m, addr)
+	im, lowest := findImage(m, addr, &r.left)
 	if im == nil {
 		r.none = append(r.none, name{lo: lowest, hi: addr&^(page-1) + page})
 		return nil
@@ -67,9 +70,19 @@ func (r *runtime) imageOf(m *structs.Reader, addr uint64) *image {
 	return im
 }
 
+// isFull reports whether images were left out.
+func (r *runtime) isFull() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.full
+}
+
+// budget is what images may still have, all together.
+type budget struct{ texts, entries int }
+
 // findImage returns the image that has code at an address; else nil, and the lowest address that
 // was looked at.
-func findImage(m *structs.Reader, addr uint64) (im *image, lowest uint64) {
+func findImage(m *structs.Reader, addr uint64, left *budget) (im *image, lowest uint64) {
 	defer m.Err()
 	base := addr &^ (page - 1)
 	for ; base != 0 && addr-base < mostCode; base -= page {
@@ -80,7 +93,7 @@ func findImage(m *structs.Reader, addr uint64) (im *image, lowest uint64) {
 		if magic != 0x464c457f { // "\x7fELF"
 			continue
 		}
-		if im = readImage(m, base); im != nil && addr >= im.text && addr-im.text < im.size {
+		if im = readImage(m, base, left); im != nil && addr >= im.text && addr-im.text < im.size {
 			return im, base
 		}
 		break
@@ -96,7 +109,7 @@ type section struct {
 
 // readImage reads the image at an address, nil if there is none. Guile maps whole files: a section
 // is where it is in the file.
-func readImage(m *structs.Reader, base uint64) *image {
+func readImage(m *structs.Reader, base uint64, left *budget) *image {
 	var head [64]byte
 	order := binary.LittleEndian
 	if !m.Bytes(base, head[:]) || head[4] != 2 || order.Uint16(head[18:]) != 0 { // 64-bit, of no processor
@@ -138,19 +151,22 @@ func readImage(m *structs.Reader, base uint64) *image {
 	}
 	im.text, im.size = base+text.at, text.size
 	if symbols != nil && symbols.linked < uint64(n) {
-		im.readNames(m, symbols, &sections[symbols.linked])
+		im.readNames(m, symbols, &sections[symbols.linked], left)
 	}
 	if lines != nil {
-		im.readLines(m, lines)
+		im.readLines(m, lines, left)
 	}
 	m.Err()
 	return im
 }
 
 // readNames reads the table of symbols, whose values are offsets in the code.
-func (im *image) readNames(m *structs.Reader, symbols, strings *section) {
+func (im *image) readNames(m *structs.Reader, symbols, strings *section, left *budget) {
 	var b [24]byte
 	for i := range min(symbols.size/24, mostSymbols) {
+		if left.entries--; left.entries < 0 || left.texts < 0 {
+			break
+		}
 		if !m.Bytes(im.base+symbols.offset+24*i, b[:]) {
 			break
 		}
@@ -158,6 +174,7 @@ func (im *image) readNames(m *structs.Reader, symbols, strings *section) {
 		n := name{lo: lo, hi: lo + binary.LittleEndian.Uint64(b[16:])}
 		if at := uint64(binary.LittleEndian.Uint32(b[:])); b[4]&0xf == 2 && at < strings.size { // STT_FUNC
 			n.text = m.CString(im.base + strings.offset + at)
+			left.texts -= len(n.text)
 			im.names = append(im.names, n)
 		}
 	}
@@ -165,7 +182,7 @@ func (im *image) readNames(m *structs.Reader, symbols, strings *section) {
 }
 
 // readLines reads the tables of lines, whose addresses are offsets in the image.
-func (im *image) readLines(m *structs.Reader, lines *section) {
+func (im *image) readLines(m *structs.Reader, lines *section, left *budget) {
 	data := make([]byte, lines.size)
 	if !m.Bytes(im.base+lines.offset, data) {
 		return
@@ -180,10 +197,20 @@ func (im *image) readLines(m *structs.Reader, lines *section) {
 		if l.Read(table, m.Arch.Order, 8) != nil {
 			break
 		}
+		files := map[uint64]string{}
 		for e := l.Next(); e != dwarf.LinesEnd && len(im.rows) < mostRows; e = l.Next() {
+			if left.entries--; left.entries < 0 || left.texts < 0 {
+				break
+			}
 			r := row{addr: im.base + l.Row.Addr}
 			if e == dwarf.LineMade && l.Row.Line > 0 && l.Row.Line < 1<<31 {
-				r.file, r.line = fileName(&l, table), int(l.Row.Line)
+				file, known := files[l.Row.File]
+				if !known {
+					file = fileName(&l, table)
+					files[l.Row.File] = file
+					left.texts -= len(file)
+				}
+				r.file, r.line = file, int(l.Row.Line)
 			}
 			im.rows = append(im.rows, r)
 		}
