@@ -1,6 +1,8 @@
 package mono
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/language/internal/ecma335"
@@ -22,8 +24,14 @@ const (
 // compiled is a file of compiled code.
 type compiled struct {
 	start, end uint64
-	calls      []uint32          // where each method begins, from start on
+	methods    []ahead           // by where they begin
 	names      *ecma335.Metadata // nil if it cannot be read
+}
+
+// ahead is a method in such a file.
+type ahead struct {
+	begin uint32 // from the start of the code on
+	row   uint32 // of the metadata
 }
 
 // ahead returns the method that has code in a file; nil if it is none.
@@ -50,24 +58,27 @@ func (c *compiled) method(pc uint64) *method {
 	if c.names == nil || pc < c.start || pc >= c.end {
 		return nil
 	}
-	at, row := uint64(0), 0
-	for i, begin := range c.calls { // what was not compiled begins behind all code
-		if b := uint64(begin); b <= pc-c.start && (b > at || row == 0) {
-			at, row = b, i+1
+	// The last one that begins at pc or before; of several at one place, the first.
+	i, found := slices.BinarySearchFunc(c.methods, uint32(pc-c.start), func(a ahead, at uint32) int { return cmp.Compare(a.begin, at) })
+	if !found {
+		if i--; i < 0 {
+			return nil
 		}
+		i, _ = slices.BinarySearchFunc(c.methods, c.methods[i].begin, func(a ahead, at uint32) int { return cmp.Compare(a.begin, at) })
 	}
-	n := c.names.Method(uint32(row))
+	at := c.methods[i]
+	n := c.names.Method(at.row)
 	name := n.Method
 	if i := strings.LastIndexByte(name, '['); i > 0 && strings.HasSuffix(name, "]") {
 		name = name[:i]
 	}
-	if row == 0 || name == "" {
+	if name == "" {
 		return nil
 	}
 	if n.Type != "" {
 		name = n.Type + "." + name
 	}
-	return &method{code: true, name: name, start: c.start + at}
+	return &method{code: true, name: name, start: c.start + uint64(at.begin)}
 }
 
 // readCompiled reads what is known of a file of compiled code.
@@ -84,38 +95,40 @@ func (r *reading) readCompiled(m *target.Module, info uint64) *compiled {
 	}
 	for at := bias + s.Addr; at < bias+s.Addr+recordSize; at += 8 {
 		if r.word(at) == c.start && r.word(at+8) == c.end {
-			c.calls = r.readCalls(c, r.word(at+16))
+			c.methods = r.readCalls(c, r.word(at+16))
 			break
 		}
 	}
 	image := r.word(info + jitInfoMethod)
-	if _, names, _, ok := r.assembly(build{image, r.text(r.word(image + r.version))}); ok && len(c.calls) > 0 {
+	if _, names, _, ok := r.assembly(build{image, r.text(r.word(image + r.version))}); ok && len(c.methods) > 0 {
 		c.names = names
 	}
 	return c
 }
 
-// readCalls reads where the methods begin.
-func (r *reading) readCalls(c *compiled, at uint64) (list []uint32) {
+// readCalls reads where the methods begin that were compiled, and sorts them by that. The list in
+// memory has one call for each row of the metadata.
+func (r *reading) readCalls(c *compiled, at uint64) (list []ahead) {
 	const call = 0xe8
 	first := at
 	var b [callSize * callAtATime]byte
-	for len(list) < mostCalls {
+read:
+	for row := uint32(1); row < mostCalls; {
 		n, _ := r.mem.ReadMemory(at, b[:])
-		for p := b[:n]; len(p) >= callSize; p, at = p[callSize:], at+callSize {
+		for p := b[:n]; len(p) >= callSize; p, at, row = p[callSize:], at+callSize, row+1 {
 			to := at + callSize + uint64(int64(int32(order.Uint32(p[1:]))))
 			switch {
 			case p[0] == call && to >= c.start && to < c.end:
-				list = append(list, uint32(to-c.start))
+				list = append(list, ahead{uint32(to - c.start), row})
 			case p[0] == call && to == first: // the method was not compiled
-				list = append(list, ^uint32(0))
 			default:
-				return list
+				break read
 			}
 		}
 		if n < len(b) {
 			break
 		}
 	}
+	slices.SortStableFunc(list, func(a, b ahead) int { return cmp.Compare(a.begin, b.begin) })
 	return list
 }

@@ -261,9 +261,9 @@ func TestCalls(t *testing.T) {
 	}
 	b = append(call(b, list+4*callSize, 0x9000), 0xe8, 0, 0) // beyond the code
 	c := &compiled{start: 0x8000, end: 0x9000}
-	c.calls = reads(b).readCalls(c, list)
-	if want := []uint32{0, ^uint32(0), 0x40, 0x20}; !slices.Equal(c.calls, want) {
-		t.Errorf("%x, want %x", c.calls, want)
+	c.methods = reads(b).readCalls(c, list)
+	if want := []ahead{{0, 1}, {0x20, 4}, {0x40, 3}}; !slices.Equal(c.methods, want) {
+		t.Errorf("%x, want %x", c.methods, want)
 	}
 	assembly, _ := files(t)
 	pe, err := ecma335.OpenAssembly(bytes.NewReader(assembly), false)
@@ -293,8 +293,8 @@ func FuzzCalls(f *testing.F) {
 		bounds.Hold(t, 8<<20+20*len(b), func() {
 			c := &compiled{start: start, end: start + size}
 			for _, at := range reads(b).readCalls(c, fuzzBase) {
-				if uint64(at) >= size && at != ^uint32(0) {
-					t.Errorf("%#x is beyond the code", at)
+				if uint64(at.begin) >= size {
+					t.Errorf("%#x is beyond the code", at.begin)
 				}
 			}
 		})
