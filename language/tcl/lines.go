@@ -7,6 +7,7 @@ type code struct {
 	file         string // "" if it is of no file
 	commands     []span
 	lines        map[int]uint64 // by offset in the source: the address of the line
+	at           map[int]int    // by offset of an instruction: the source's of its command; -1 for none
 }
 
 // span is the code of one command.
@@ -36,7 +37,7 @@ func (m *reader) readCode(at uint64) *code {
 	if places == 0 {
 		return nil
 	}
-	c := &code{start: m.Pointer(at + m.CodeStart), bytes: m.Uint(at+m.CodeBytes, int(m.Size)), text: m.Pointer(at + m.CodeSource), lines: map[int]uint64{}}
+	c := &code{start: m.Pointer(at + m.CodeStart), bytes: m.Uint(at+m.CodeBytes, int(m.Size)), text: m.Pointer(at + m.CodeSource), lines: map[int]uint64{}, at: map[int]int{}}
 	if m.Uint(places+m.LinesType, 4) == m.TypeSource {
 		c.file = m.file(m.Pointer(places + m.LinesPath))
 	}
@@ -139,21 +140,17 @@ func (n *numbers) next() int {
 // line returns the line of the innermost command whose code has an instruction, or of the command
 // whose text begins at an address; 0 if that is not known.
 func (m *reader) line(c *code, pc, text uint64) int {
-	source, best := -1, 0
-	if text != 0 {
+	source := 0
+	switch {
+	case text != 0:
 		source = int(int64(text - c.text))
-	} else {
-		if pc < c.start || pc-c.start >= c.bytes {
-			return 0
-		}
-		offset := int(pc - c.start)
-		for _, s := range c.commands {
-			if s.start > offset {
-				break
-			}
-			if offset < s.end && (source < 0 || offset-s.start <= best) {
-				best, source = offset-s.start, s.source
-			}
+	case pc < c.start || pc-c.start >= c.bytes:
+		return 0
+	default:
+		offset, known := int(pc-c.start), false
+		if source, known = c.at[offset]; !known {
+			source = m.sourceOf(c, offset)
+			c.at[offset] = source
 		}
 	}
 	at, ok := c.lines[source]
@@ -163,6 +160,27 @@ func (m *reader) line(c *code, pc, text uint64) int {
 	line := m.Int(at, int(m.Size))
 	m.Err()
 	return max(0, int(int32(line)))
+}
+
+// spansToRecord is how many spans of commands cost as much as a record.
+const spansToRecord = 64
+
+// sourceOf returns the offset in the source of the innermost command whose code has an instruction;
+// -1 if there is none.
+func (m *reader) sourceOf(c *code, offset int) (source int) {
+	source, best := -1, 0
+	if m.budget.records -= len(c.commands) / spansToRecord; m.budget.records < 0 {
+		return source
+	}
+	for _, s := range c.commands {
+		if s.start > offset {
+			break
+		}
+		if offset < s.end && (source < 0 || offset-s.start <= best) {
+			best, source = offset-s.start, s.source
+		}
+	}
+	return source
 }
 
 // file returns the name of a file.

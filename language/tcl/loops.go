@@ -23,7 +23,7 @@ type reader struct {
 // budget is what may still be read for one stack.
 type budget struct {
 	bytes   int // of names and of tables of lines
-	records int // callbacks and coroutines
+	records int // callbacks and coroutines, and what is looked through for lines
 }
 
 const (
