@@ -15,7 +15,8 @@ func (r *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 	}
 	memory := structs.New(s.Arch, s.Memory, &r.pages)
 	defer memory.Free()
-	loops, interps := r.loopsOf(memory, s, &budget{mostBytes, mostRecords})
+	left := &budget{mostBytes, mostRecords}
+	loops, interps := r.loopsOf(memory, s, left)
 	d := &language.Decoration{}
 	var failed error
 	interpreters := map[int]bool{}
@@ -66,6 +67,8 @@ func (r *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 			return nil, failed
 		}
 		d.Early = "its frames end early: " + failed.Error()
+	} else if left.bytes < 0 || left.records < 0 {
+		d.Early = "names and lines of some frames are left out: there is too much to read"
 	}
 	if len(d.Groups) == 0 {
 		return nil, nil
