@@ -49,7 +49,11 @@ func (t *tasks) chain(i int, at uint64, typ *value.Type) {
 			continue
 		}
 		var list []found
+		t.untyped = false
 		t.parts(at, s, &list, 0)
+		if t.untyped {
+			early = "the type of a future behind a pointer to dyn Future is not known: what it waits for is not shown"
+		}
 		if s.name != "" {
 			spots = append(spots, spot{of: s})
 		}
@@ -142,6 +146,8 @@ func (t *tasks) parts(at uint64, s *shape, list *[]found, nested int) {
 		}
 		if typ := t.futureOf(table, entry); typ != nil {
 			t.part(to, typ, list, nested)
+		} else if to != 0 {
+			t.untyped = true
 		}
 	case byTask, byAsyncTask:
 		if to := t.Pointer(at + s.parts[0].offset); t.Err() == nil && to != 0 {

@@ -46,6 +46,7 @@ type tasks struct {
 	stacks    map[string][]language.Frame
 	frames    int
 	steps     int
+	untyped   bool // parts has come to a future whose type is not known
 	spots     []spot
 	key       []byte
 	err       error
