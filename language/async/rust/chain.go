@@ -141,10 +141,11 @@ func (t *tasks) parts(at uint64, s *shape, list *[]found, nested int) {
 		to, table := t.Pointer(at), t.Pointer(at+8)
 		const poll = 3 // behind drop, size and align
 		entry := t.Pointer(table + 8*poll)
-		if t.Err() != nil {
-			return
+		var typ *value.Type
+		if t.Err() == nil {
+			typ = t.futureOf(table, entry)
 		}
-		if typ := t.futureOf(table, entry); typ != nil {
+		if typ != nil {
 			t.part(to, typ, list, nested)
 		} else if to != 0 {
 			t.untyped = true

@@ -2,11 +2,13 @@ package rust
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/memtest"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
@@ -70,6 +72,27 @@ func fuzzProgram() (r *program, set, future, executing *value.Type) {
 		{number: 7, name: "Suspend4", line: 7, awaitee: part{offset: 8}, typ: future, by: by},
 	}}}
 	return r, set, future, executing
+}
+
+// TestUntyped: a task that waits for a future whose type is not known says so.
+func TestUntyped(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		r, _, future, _ := fuzzProgram()
+		if !known {
+			r.tables[fuzzDyn] = nil
+		}
+		b := make([]byte, 0x600)
+		b[0] = 5                                            // the future waits for a pointer to dyn Future
+		binary.LittleEndian.PutUint64(b[8:], fuzzBase+0x40) // to one that has not begun
+		binary.LittleEndian.PutUint64(b[16:], fuzzDyn)      // with its table
+		x := r.newTasks(memtest.Flat{Lo: fuzzBase, Data: b})
+		x.list = make([]language.Task, 1)
+		x.chain(0, fuzzBase, future)
+		x.Free()
+		if got := x.list[0]; strings.Contains(got.Early, "dyn Future") == known || len(got.Frames) != 1 && !known || len(got.Frames) != 2 && known {
+			t.Errorf("the type is known: %t, and the task is %+v", known, got)
+		}
+	}
 }
 
 // FuzzTasks reads what is in memory as tasks of tokio and of async-task, as executors and futures.
