@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/coroutines"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -83,7 +84,7 @@ type runtime struct {
 	threads  func() ([]target.Thread, error) // nil where nobody knows them
 	writable func() []target.Mapping         // as well
 
-	main     atomic.Pointer[[]uint64] // the main states, when they were searched for
-	executes atomic.Uint64            // where the function that executes Lua's code begins; 0 while that is not known
+	main     coroutines.Mains // for tasks
+	executes atomic.Uint64    // where the function that executes Lua's code begins; 0 while that is not known
 	pages    pages.Spare
 }

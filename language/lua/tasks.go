@@ -7,20 +7,14 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/coroutines"
 	"github.com/sfwalk/sfwalk/language/internal/scan"
 	"github.com/sfwalk/sfwalk/language/internal/structs"
 	"github.com/sfwalk/sfwalk/target"
 )
 
-const (
-	mostSearched = 4 << 30 // bytes that are searched for states
-	mostGroups   = 1 << 12 // of states that share a global_State
-	mostObjects  = 1 << 25 // that are looked at
-	mostTasks    = 1 << 18
-	mostFrames   = 1 << 20 // of all tasks together
-	near         = 2 << 10 // how far the main state is from its global_State at most, bytes
-	mostType     = 11      // of objects
-)
+// mostType is the highest type of an object.
+const mostType = 11
 
 // Tasks implements [language.Tasker]: the coroutines that have not ended, of all states in the
 // process. They are objects of the garbage collector, which keeps all objects in a list, the newest
@@ -32,7 +26,7 @@ func (r *runtime) Tasks(of target.Memory) ([]language.Task, error) {
 	}
 	writable := r.writable()
 	l := &tasks{
-		runtime: r, m: reader{structs.New(r.arch, of, &r.pages), r.layout}, placer: r.newPlacer(&language.Stack{Arch: r.arch}), left: mostObjects,
+		runtime: r, m: reader{structs.New(r.arch, of, &r.pages), r.layout}, placer: r.newPlacer(&language.Stack{Arch: r.arch}),
 	}
 	defer l.m.Free()
 	if r.threads != nil {
@@ -40,7 +34,7 @@ func (r *runtime) Tasks(of target.Memory) ([]language.Task, error) {
 			l.stacks = scan.StacksOf(r.arch, threads, writable)
 		}
 	}
-	mains, err := r.mains(of, l.m, writable)
+	mains, err := r.main.In(of, r.arch.Order, writable, l.m.StateGlobal, func(state uint64) bool { return r.isMain(l.m, state) })
 	for _, main := range mains {
 		if wrong := l.group(main); err == nil {
 			err = wrong
@@ -56,39 +50,7 @@ type tasks struct {
 	placer *placer
 	stacks *scan.Stacks // nil if they are not known
 	list   []language.Task
-	left   int // objects that may be looked at
-	frames int
-}
-
-// mains returns the addresses of all main states. The process is searched through once: the next
-// time, the states are still there that were.
-func (r *runtime) mains(of target.Memory, m reader, writable []target.Mapping) (list []uint64, err error) {
-	if known := r.main.Load(); known != nil {
-		for _, at := range *known {
-			if r.isMain(m, at) {
-				list = append(list, at)
-			}
-		}
-		return list, nil
-	}
-	var room scan.Room
-	whole := room.Words(of, writable, mostSearched, func(at uint64, data []byte) {
-		for i := 0; i < len(data); i += 8 {
-			state := at + uint64(i) - m.StateGlobal
-			// Both are in one piece of memory.
-			if r.arch.Order.Uint64(data[i:])-state+near < 2*near && r.isMain(m, state) && len(list) < mostGroups {
-				list = append(list, state)
-			}
-		}
-	})
-	switch {
-	case !whole:
-		err = fmt.Errorf("the process has more than %d GiB of memory that can have states of Lua: the rest was not searched", mostSearched>>30)
-	case len(list) == mostGroups:
-		err = fmt.Errorf("there are more than %d groups of states", mostGroups)
-	}
-	r.main.Store(&list)
-	return list, err
+	walk   coroutines.Walk
 }
 
 // isMain reports whether the main state of a group is at an address. The first slot of its stack
@@ -115,34 +77,18 @@ func (l *tasks) group(main uint64) error {
 	global := m.Pointer(main + m.StateGlobal)
 	dead := ^m.Uint(global+m.GlobalWhite, 1) & m.WhiteBits
 	names := l.globalsOf(m, global)
-	first, begin := len(l.list), l.left
+	first := len(l.list)
 	var resumed []active
-	mark := uint64(0) // a list that goes round comes back to a mark
-	var err error
-	for at := m.Pointer(global + m.GlobalObjects); at != 0 && err == nil; at = m.Pointer(at + m.ObjectNext) {
-		l.left--
-		if n := begin - l.left; n&(n-1) == 0 {
-			mark = at
-		} else if at == mark {
-			err = fmt.Errorf("the list of objects at %#x goes round", global)
-			break
-		}
+	err := l.walk.Objects(m.Reader, m.Pointer(global+m.GlobalObjects), m.ObjectNext, func(at uint64) error {
 		kind := m.Uint(at+m.ObjectType, 1) & typeMask
-		switch wrong := m.Err(); {
-		case wrong != nil || kind > mostType:
-			err = cmp.Or(wrong, fmt.Errorf("the list of objects at %#x makes no sense", global))
-		case l.left == 0:
-			err = fmt.Errorf("there are more than %d objects", mostObjects)
-		case kind != m.ObjectThread || at == main || m.Uint(at+m.ObjectMarked, 1)&dead != 0:
-		case len(l.list) == mostTasks || l.frames > mostFrames:
-			err = fmt.Errorf("there are more than %d coroutines, or more than %d frames of them", mostTasks, mostFrames)
-		case l.made(at, global):
-			l.coroutine(state{at: at, global: global}, names, &resumed)
+		switch err := m.Err(); {
+		case err != nil || kind > mostType:
+			return cmp.Or(err, fmt.Errorf("the list of objects at %#x makes no sense", global))
+		case kind == m.ObjectThread && at != main && m.Uint(at+m.ObjectMarked, 1)&dead == 0 && l.made(at, global):
+			return l.coroutine(state{at: at, global: global}, names, &resumed)
 		}
-	}
-	if wrong := m.Err(); err == nil {
-		err = wrong
-	}
+		return nil
+	})
 	// Who is resumed begins inside of where it was resumed.
 	slices.SortFunc(resumed, func(a, b active) int { return cmp.Compare(a.jump, b.jump) })
 	for i, a := range resumed {
@@ -165,7 +111,7 @@ func (l *tasks) made(at, global uint64) bool {
 }
 
 // coroutine adds a coroutine that has not ended, in the state that coroutine.status tells.
-func (l *tasks) coroutine(st state, names globals, resumed *[]active) {
+func (l *tasks) coroutine(st state, names globals, resumed *[]active) error {
 	m := l.m
 	t := language.Task{ID: st.at, Kind: "coroutine", State: "suspended"}
 	first, top := st.at+m.StateBase, m.Pointer(st.at+m.StateTop)
@@ -179,7 +125,7 @@ func (l *tasks) coroutine(st state, names globals, resumed *[]active) {
 	switch status := m.Uint(st.at+m.StateStatus, 1); {
 	case status == m.StateYielded:
 	case status != 0:
-		return // it has failed
+		return nil // it has failed
 	case m.Pointer(st.at+m.StateCall) != first:
 		jump := m.Pointer(st.at + m.StateJump)
 		t.State = "normal"
@@ -188,7 +134,7 @@ func (l *tasks) coroutine(st state, names globals, resumed *[]active) {
 		}
 		*resumed = append(*resumed, active{jump, len(l.list)})
 	case top == slots:
-		return // it has ended
+		return nil // it has ended
 	default:
 		begun = false
 	}
@@ -202,6 +148,6 @@ func (l *tasks) coroutine(st state, names globals, resumed *[]active) {
 	if wrong := m.Err(); wrong != nil && t.Early == "" {
 		t.Early = wrong.Error()
 	}
-	l.frames += len(t.Frames)
 	l.list = append(l.list, t)
+	return l.walk.Task(len(t.Frames))
 }

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"path"
 	"strings"
-	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/luajit"
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/coroutines"
 	"github.com/sfwalk/sfwalk/language/internal/structs"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -56,7 +56,7 @@ type runtime struct {
 	threads  func() ([]target.Thread, error) // nil where nobody knows them
 	writable func() []target.Mapping         // as well
 
-	main  atomic.Pointer[[]uint64] // the main states, when they were searched for
+	main  coroutines.Mains // for tasks
 	pages pages.Spare
 }
 

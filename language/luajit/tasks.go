@@ -8,17 +8,9 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/luajit"
 	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/internal/coroutines"
 	"github.com/sfwalk/sfwalk/language/internal/scan"
 	"github.com/sfwalk/sfwalk/target"
-)
-
-const (
-	mostSearched = 4 << 30 // bytes that are searched for states
-	mostGroups   = 1 << 12 // of states that share a global_State
-	mostObjects  = 1 << 25 // that are looked at
-	mostTasks    = 1 << 18
-	mostFrames   = 1 << 20 // of all tasks together
-	near         = 2 << 10 // how far the main state is from its global_State at most, bytes
 )
 
 // yielded is the status of a coroutine that has yielded (LUA_YIELD).
@@ -33,14 +25,14 @@ func (x *runtime) Tasks(of target.Memory) ([]language.Task, error) {
 		return nil, errors.New("the memory that the process can change is not known")
 	}
 	writable := x.writable()
-	l := &tasks{reader: x.reader(of), left: mostObjects}
+	l := &tasks{reader: x.reader(of)}
 	defer l.Free()
 	if x.threads != nil {
 		if threads, err := x.threads(); err == nil {
 			l.stacks = scan.StacksOf(x.arch, threads, writable)
 		}
 	}
-	mains, err := x.mains(of, l.reader, writable)
+	mains, err := x.main.In(of, x.arch.Order, writable, luajit.StateGlobal, l.isMain)
 	for _, main := range mains {
 		if wrong := l.group(main); err == nil {
 			err = wrong
@@ -54,39 +46,7 @@ type tasks struct {
 	*reader
 	stacks *scan.Stacks // nil if they are not known
 	list   []language.Task
-	left   int // objects that may be looked at
-	frames int
-}
-
-// mains returns the addresses of all main states. The process is searched through once: the next
-// time, the states are still there that were.
-func (x *runtime) mains(of target.Memory, r *reader, writable []target.Mapping) (list []uint64, err error) {
-	if known := x.main.Load(); known != nil {
-		for _, at := range *known {
-			if r.isMain(at) {
-				list = append(list, at)
-			}
-		}
-		return list, nil
-	}
-	var room scan.Room
-	whole := room.Words(of, writable, mostSearched, func(at uint64, data []byte) {
-		for i := 0; i < len(data); i += 8 {
-			state := at + uint64(i) - luajit.StateGlobal
-			// Both are in one piece of memory.
-			if x.arch.Order.Uint64(data[i:])-state < near && r.isMain(state) && len(list) < mostGroups {
-				list = append(list, state)
-			}
-		}
-	})
-	switch {
-	case !whole:
-		err = fmt.Errorf("the process has more than %d GiB of memory that can have states of Lua: the rest was not searched", mostSearched>>30)
-	case len(list) == mostGroups:
-		err = fmt.Errorf("there are more than %d groups of states", mostGroups)
-	}
-	x.main.Store(&list)
-	return list, err
+	walk   coroutines.Walk
 }
 
 // isMain reports whether the main state of a group is at an address, with its stack.
@@ -110,34 +70,18 @@ type active struct {
 func (l *tasks) group(main uint64) error {
 	global := l.Pointer(main + luajit.StateGlobal)
 	dead := ^l.Uint(global+luajit.GlobalWhite, 1) & luajit.WhiteBits
-	first, begin := len(l.list), l.left
+	first := len(l.list)
 	var resumed []active
-	mark := uint64(0) // a list that goes round comes back to a mark
-	var err error
-	for at := l.Pointer(global + luajit.GlobalObjects); at != 0 && err == nil; at = l.Pointer(at + luajit.ObjectNext) {
-		l.left--
-		if n := begin - l.left; n&(n-1) == 0 {
-			mark = at
-		} else if at == mark {
-			err = fmt.Errorf("the list of objects at %#x goes round", global)
-			break
-		}
+	err := l.walk.Objects(l.Reader, l.Pointer(global+luajit.GlobalObjects), luajit.ObjectNext, func(at uint64) error {
 		kind := l.Uint(at+luajit.StateType, 1)
-		switch wrong := l.Err(); {
-		case wrong != nil || kind < luajit.TypeString || kind > luajit.TypeUserdata:
-			err = cmp.Or(wrong, fmt.Errorf("the list of objects at %#x makes no sense", global))
-		case l.left == 0:
-			err = fmt.Errorf("there are more than %d objects", mostObjects)
-		case kind != luajit.TypeThread || at == main || l.Uint(at+luajit.ObjectMarked, 1)&dead != 0:
-		case len(l.list) == mostTasks || l.frames > mostFrames:
-			err = fmt.Errorf("there are more than %d coroutines, or more than %d frames of them", mostTasks, mostFrames)
-		case l.Pointer(at+luajit.StateGlobal) == global:
-			l.coroutine(luajit.Frame{State: at, Global: global}, &resumed)
+		switch err := l.Err(); {
+		case err != nil || kind < luajit.TypeString || kind > luajit.TypeUserdata:
+			return cmp.Or(err, fmt.Errorf("the list of objects at %#x makes no sense", global))
+		case kind == luajit.TypeThread && at != main && l.Uint(at+luajit.ObjectMarked, 1)&dead == 0 && l.Pointer(at+luajit.StateGlobal) == global:
+			return l.coroutine(luajit.Frame{State: at, Global: global}, &resumed)
 		}
-	}
-	if wrong := l.Err(); err == nil {
-		err = wrong
-	}
+		return nil
+	})
 	// Who is resumed begins inside of where it was resumed.
 	slices.SortFunc(resumed, func(a, b active) int { return cmp.Compare(a.frame, b.frame) })
 	for i, a := range resumed[:max(len(resumed), 1)-1] {
@@ -148,10 +92,10 @@ func (l *tasks) group(main uint64) error {
 }
 
 // coroutine adds a coroutine that has not ended, in the state that coroutine.status tells.
-func (l *tasks) coroutine(at luajit.Frame, resumed *[]active) {
+func (l *tasks) coroutine(at luajit.Frame, resumed *[]active) error {
 	s, ok := l.stackOf(at)
 	if !ok || s.freed() {
-		return // it is just being made
+		return nil // it is just being made
 	}
 	if s.inner != 0 {
 		if f, ok := luajit.FrameAt(l, l.arch.LuaJIT, s.inner); ok {
@@ -163,7 +107,7 @@ func (l *tasks) coroutine(at luajit.Frame, resumed *[]active) {
 	switch status := l.Uint(at.State+luajit.StateStatus, 1); {
 	case status == yielded:
 	case status != 0:
-		return // it has failed
+		return nil // it has failed
 	case s.base > s.lo+2*8:
 		t.State = "normal"
 		if luajit.Current(l, at.Global) == at.State {
@@ -174,7 +118,7 @@ func (l *tasks) coroutine(at luajit.Frame, resumed *[]active) {
 		}
 		*resumed = append(*resumed, active{s.inner, len(l.list)})
 	case l.Pointer(at.State+luajit.StateTop) == s.base:
-		return // it has ended
+		return nil // it has ended
 	default:
 		begun = false
 	}
@@ -188,6 +132,6 @@ func (l *tasks) coroutine(at luajit.Frame, resumed *[]active) {
 	if wrong := l.Err(); wrong != nil && t.Early == "" {
 		t.Early = wrong.Error()
 	}
-	l.frames += len(t.Frames)
 	l.list = append(l.list, t)
+	return l.walk.Task(len(t.Frames))
 }
