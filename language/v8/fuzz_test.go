@@ -154,10 +154,14 @@ func all(data []byte, x sample) (list []language.Frame, codes int) {
 	h.leadsTo(x.shared, x.code)
 	h.pattern(x.this)
 	h.Err()
-	h.wasmName(x.shared, x.text, 2)
+	h.module(x.shared)
 	h.nameIn(h.wasmNames(x.text, heapAt+uint64(len(data))), 2)
 	h.Err()
-	h.wasmSlot(x.text, x.text+64, 8)
+	m := wasmModule{record: heapAt}
+	h.findWasmCode(&m)
+	if c, ok := h.wasmCode(&m, x.text); ok {
+		h.wasmInlined(&c, x.text)
+	}
 	h.Err()
 	h.origin(&e.lines, h.field(x.shared, h.sharedScript), 0)
 	h.Err()

@@ -20,17 +20,17 @@ type heap struct {
 	classes    map[uint64]string // names of classes, by Map
 	plainNames map[uint64]bool   // Maps of functions without a name of their own
 	functions  map[uint64]function
-	kept       *kept             // nil if nothing is kept for later
-	once       kept              // frames of this stack
-	tables     map[uint64][]byte // of positions
-	modules    map[uint64]wasmNames
-	patterns   map[uint64]string // names of code of regular expressions
-	codes      map[uint64]code   // by an address in it; that there is none, too
+	kept       *kept                 // nil if nothing is kept for later
+	once       kept                  // frames of this stack
+	tables     map[uint64][]byte     // of positions
+	modules    map[uint64]wasmModule // by their instances
+	patterns   map[uint64]string     // names of code of regular expressions
+	codes      map[uint64]code       // by an address in it; that there is none, too
 }
 
 func newHeap(r *structs.Reader, l *layout) *heap {
 	return &heap{Reader: r, layout: l, most: mostEffort, keys: map[uint64]string{}, classes: map[uint64]string{}, plainNames: map[uint64]bool{},
-		functions: map[uint64]function{}, tables: map[uint64][]byte{}, codes: map[uint64]code{}, patterns: map[uint64]string{}, modules: map[uint64]wasmNames{}}
+		functions: map[uint64]function{}, tables: map[uint64][]byte{}, codes: map[uint64]code{}, patterns: map[uint64]string{}, modules: map[uint64]wasmModule{}}
 }
 
 // mostEffort bounds what is read for one stack, in bytes. mostKept bounds what is kept of each

@@ -55,6 +55,9 @@ type instanceTypes struct {
 	receiver, accessors, meta, tuple           uint16 // all from receiver on are objects of JavaScript
 }
 
+// noType stands for a type that a release does not tell.
+const noType = 1<<16 - 1
+
 // frameTypes are the marks of frames that are no functions of JavaScript.
 type frameTypes struct {
 	entry, constructEntry, builtinExit, construct, fastConstruct int64
@@ -126,11 +129,11 @@ func layOut(c *constants) (*layout, error) {
 			wasmToJS: c.either(-1, "frametype_WasmToJsFrame"), jsToWasm: c.either(-1, "frametype_JsToWasmFrame"),
 		},
 	}
-	t, none := &l.types, int64(^uint16(0)) // what a release lacks is no type
-	t.foreign = uint16(c.either(none, "type_Foreign__FOREIGN_TYPE"))
-	t.trustedForeign = uint16(c.either(none, "type_TrustedForeign__TRUSTED_FOREIGN_TYPE"))
-	t.wasmModule = uint16(c.either(none, "type_WasmModuleObject__WASM_MODULE_OBJECT_TYPE"))
-	t.wasmInstance = uint16(c.either(none, "type_WasmInstanceObject__WASM_INSTANCE_OBJECT_TYPE"))
+	t := &l.types
+	t.foreign = uint16(c.either(noType, "type_Foreign__FOREIGN_TYPE"))
+	t.trustedForeign = uint16(c.either(noType, "type_TrustedForeign__TRUSTED_FOREIGN_TYPE"))
+	t.wasmModule = uint16(c.either(noType, "type_WasmModuleObject__WASM_MODULE_OBJECT_TYPE"))
+	t.wasmInstance = uint16(c.either(noType, "type_WasmInstanceObject__WASM_INSTANCE_OBJECT_TYPE"))
 	l.types.functionEnd = uint16(c.either(int64(l.types.function)+17, "LastJSFunctionType")) + 1
 	k := &l.kinds
 	k.most = max(k.entry, k.constructEntry, k.builtinExit, k.construct, k.fastConstruct, k.wasm, k.regExp, k.builtin, k.internal, k.wasmToJS, k.jsToWasm) + 8

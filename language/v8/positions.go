@@ -53,36 +53,50 @@ const (
 )
 
 // position returns the position in a table of the last entry up to an offset; -1 if there is none.
-// Each entry has two numbers, the differences from the entry before, of an offset and of a
-// position, plus one, with a mark below it.
 func position(table []byte, offset, form int) int {
-	const mask, absolute = 1<<30 - 1, 4
-	code, source, found := -1, 0, -1
+	const mask = 1<<30 - 1
+	if word, ok := sourceAt(table, offset, form); ok {
+		return int(word>>1&mask) - 1
+	}
+	return -1
+}
+
+// sourceAt returns the last entry of a table up to an offset: a position, plus one, with a mark
+// below it, and above it plus one the number of what is inlined there. Each entry has two numbers,
+// the differences from the entry before, of an offset and of such a word.
+func sourceAt(table []byte, offset, form int) (found uint64, ok bool) {
+	const absolute = 4
+	code, source := -1, uint64(0)
 	for len(table) > 0 {
-		var a, b int
+		var a int
 		if form == positionFlags {
 			a, table = unsigned(table)
 			if a&absolute != 0 {
 				source = 0
 			}
 			a >>= 3
-		} else if a, table = zigzag(table); a < 0 {
-			a = -(a + 1)
+		} else {
+			var n uint64
+			if n, table = zigzag(table); int32(n) < 0 {
+				n = ^n
+			}
+			a = int(int32(n))
 		}
 		if form == positionMarked {
 			a >>= 1
 		}
-		b, table = zigzag(table)
-		if code, source = code+a, source+b; code > offset {
+		b, rest := zigzag(table)
+		if code, source, table = code+a, source+b, rest; code > offset {
 			break
 		}
-		found = source>>1&mask - 1
+		found, ok = source, true
 	}
-	return found
+	return found, ok
 }
 
-// zigzag reads a number with a sign, whose bytes have seven bits each, the lowest first.
-func zigzag(p []byte) (v int, rest []byte) {
+// zigzag reads a number with a sign, of 64 bits, whose bytes have seven bits each, the lowest
+// first.
+func zigzag(p []byte) (v uint64, rest []byte) {
 	var u uint64
 	for i := range p {
 		if i > 9 {
@@ -90,7 +104,7 @@ func zigzag(p []byte) (v int, rest []byte) {
 		}
 		u |= uint64(p[i]&0x7f) << (7 * i)
 		if p[i]&0x80 == 0 {
-			return int(u>>1) ^ -int(u&1), p[i+1:]
+			return u>>1 ^ -(u & 1), p[i+1:]
 		}
 	}
 	return 0, nil

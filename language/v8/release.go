@@ -83,7 +83,6 @@ func (t *table) release() *release {
 	r.deoptData = deoptIndexes{translation: 0, literals: 2, shared: 6, first: 11}
 	r.codeStart, r.codeHeader, r.codeOf = 40, 16, 8
 	r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 16, 24, 48, 56
-	r.wasmFields = wasmLayout{table: 120, imports: 24, slotSize: 5}
 	r.exitThis, r.kindRegExp = 48, 3
 	if r.moduleScope = 5; t.from(14, 0) {
 		r.positionForm = positionMarked
@@ -98,24 +97,30 @@ func (t *table) release() *release {
 	case !t.from(11, 0): // the instructions are in the Code
 		r.scriptURLAt = 104
 		r.codeStart, r.codeHeader, r.codeOf, r.codeSize = 0, 128, 0, 40
-		if t.from(10, 8) {
-			r.wasmFields.table = 128
-		}
 	case !t.from(11, 8):
 	case !t.from(12, 0):
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeStart, r.codeFlags, r.codeSize = 32, 8, 16, 32, 40, 44
 	case !t.from(13, 0):
 		r.positions = 24
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeSize = 32, 8, 16, 52
-		if r.wasmFields = (wasmLayout{table: 72, imports: 8, slotSize: 5}); t.from(12, 9) {
-			r.wasmFields, r.deoptData.wrapped = wasmLayout{table: 56, imports: 16, slotSize: 5}, true
-		}
+		r.deoptData.wrapped = t.from(12, 9)
 	default:
 		r.positions = 24
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 32, 8, 16, 52, 56
-		r.wasmFields = wasmLayout{table: 56, imports: 16, slotSize: 8}
 		r.safepointHead = 4
 		r.deoptData = deoptIndexes{translation: 0, literals: 3, shared: 7, first: 12, wrapped: true}
+	}
+	switch {
+	case !t.from(11, 0):
+		r.wasmFields = wasmLayout{size: 32, index: 48}
+	case !t.from(12, 0):
+		r.wasmFields = wasmLayout{size: 24, protected: 40, index: 44, inlined: 12}
+	case !t.from(12, 9):
+		r.wasmFields = wasmLayout{size: 24, protected: 40, index: 44, inlined: 13}
+	case !t.from(13, 0):
+		r.wasmFields = wasmLayout{size: 24, protected: 44, index: 48, inlined: 13}
+	default:
+		r.wasmFields = wasmLayout{size: 32, protected: 52, index: 56, inlined: 13}
 	}
 	if t.from(15, 0) {
 		r.scriptURLAt, r.moduleScope, r.positionForm = 120, 3, positionFlags

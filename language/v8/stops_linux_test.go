@@ -151,25 +151,37 @@ func TestStops(t *testing.T) {
 
 // TestDeno is TestStops of Deno, whose V8 does not tell debuggers of its objects.
 func TestDeno(t *testing.T) {
-	script := filepath.Join(t.TempDir(), "stops.cjs") // so Deno has the functions of Node.js
-	text, err := os.ReadFile("testdata/stops.js")
+	script := forDeno(t, "stops.js")
+	for _, deno := range denos(t) {
+		for _, flags := range compilers {
+			t.Run(fmt.Sprint(strings.TrimPrefix(deno, "/"), flags), func(t *testing.T) {
+				atRandom(t, deno, append(denoArguments(flags), script))
+			})
+		}
+	}
+}
+
+// forDeno returns a copy of a test program that has the functions of Node.js in Deno, by its name.
+func forDeno(t *testing.T, name string) string {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), strings.TrimSuffix(name, ".js")+".cjs")
+	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err == nil {
 		err = os.WriteFile(script, text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, deno := range denos(t) {
-		for _, flags := range compilers {
-			t.Run(fmt.Sprint(strings.TrimPrefix(deno, "/"), flags), func(t *testing.T) {
-				args := []string{"run", "-A"}
-				if len(flags) > 0 {
-					args = append(args, "--v8-flags="+strings.Join(flags, ","))
-				}
-				atRandom(t, deno, append(args, script))
-			})
-		}
+	return script
+}
+
+// denoArguments returns the arguments by which Deno runs a program with flags of V8's.
+func denoArguments(flags []string) []string {
+	args := []string{"run", "-A"}
+	if len(flags) > 0 {
+		args = append(args, "--v8-flags="+strings.Join(flags, ","))
 	}
+	return args
 }
 
 // compilers are the flags by which V8 runs a program in one way: by the interpreter, by baseline

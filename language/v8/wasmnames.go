@@ -16,29 +16,46 @@ type wasmNames struct {
 	lo, hi uint64 // the list: a count, and for each an index and a name; equal if there is none
 }
 
-// wasmName returns the name of a function of WebAssembly, by its index, as V8's own traces have it:
-// "module.function", or one of both; "" if the module tells none.
-func (h *heap) wasmName(instance, table uint64, index uint32) string {
-	names, ok := h.modules[table]
-	if !ok {
-		if lo, size := h.wasmBytes(instance); size > 0 {
-			names = h.wasmNames(lo, lo+size)
-		}
-		h.Err()
-		names = keep(h.modules, table, names)
-	}
-	name := h.nameIn(names, index)
-	h.Err()
-	if name != "" && names.module != "" {
-		return names.module + "." + name
-	}
-	return names.module + name
+// wasmModule is what is known of a module of WebAssembly.
+type wasmModule struct {
+	record uint64 // V8's record of it; 0 if it is not known
+	code   uint64 // where this has the root of a map of code; 0 if that is not known
+	less   uint64 // in a node of that: the nodes whose keys are less
+	array  uint64 // behind the root: code that is not in the map yet
+	names  wasmNames
 }
 
-// wasmBytes returns where the bytes of an instance's module are, as they were compiled. An
-// instance leads to its module, that to V8's record of it, which no table describes. But of its
-// words one leads to an address and a size, and these to the bytes, which begin as all modules do.
-func (h *heap) wasmBytes(instance uint64) (lo, size uint64) {
+// module returns the module of an instance.
+func (h *heap) module(instance uint64) wasmModule {
+	m, ok := h.modules[instance]
+	if ok {
+		return m
+	}
+	lo, size := uint64(0), uint64(0)
+	if m.record, lo, size = h.wasmBytes(instance); size > 0 {
+		h.findWasmCode(&m)
+		m.names = h.wasmNames(lo, lo+size)
+	}
+	h.Err()
+	return keep(h.modules, instance, m)
+}
+
+// wasmName returns the name of a function of WebAssembly, by its index, as V8's own traces have it:
+// "module.function", or one of both; "" if the module tells none.
+func (h *heap) wasmName(m *wasmModule, index uint32) string {
+	name := h.nameIn(m.names, index)
+	h.Err()
+	if name != "" && m.names.module != "" {
+		return m.names.module + "." + name
+	}
+	return m.names.module + name
+}
+
+// wasmBytes returns V8's record of an instance's module, and where the bytes of the module are, as
+// they were compiled. An instance leads to its module, that to the record, which no table
+// describes. But of its words one leads to an address and a size, and these to the bytes, which
+// begin as all modules do.
+func (h *heap) wasmBytes(instance uint64) (record, lo, size uint64) {
 	left := []uint64{instance}
 	for depth := 0; depth < 3 && len(left) > 0; depth++ {
 		var next []uint64
@@ -49,9 +66,9 @@ func (h *heap) wasmBytes(instance uint64) (lo, size uint64) {
 				h.Err()
 				switch {
 				case !ok || !h.spend(64):
-				case t == h.types.foreign || t == h.types.trustedForeign:
-					if lo, size = h.bytesOf(h.field(v, 8)); size > 0 {
-						return lo, size
+				case t == h.types.foreign || t == h.types.trustedForeign || h.types.foreign == noType && depth > 0:
+					if record, lo, size = h.bytesOf(h.field(v, 8)); size > 0 {
+						return record, lo, size
 					}
 				case t == h.types.wasmModule || t == h.types.wasmInstance:
 					if len(next) < 4 {
@@ -63,27 +80,27 @@ func (h *heap) wasmBytes(instance uint64) (lo, size uint64) {
 		}
 		left = next
 	}
-	return 0, 0
+	return 0, 0, 0
 }
 
-// bytesOf returns the bytes of a module, by the record that keeps V8's record of the module alive.
-func (h *heap) bytesOf(manager uint64) (lo, size uint64) {
+// bytesOf returns V8's record of a module and its bytes, by what keeps the record alive.
+func (h *heap) bytesOf(manager uint64) (record, lo, size uint64) {
 	const pointer = 24 // to a shared pointer
-	at := h.Uint(h.Uint(manager+pointer, 8), 8)
-	record := h.raw(at, nativeModule)
+	record = h.Uint(h.Uint(manager+pointer, 8), 8)
+	words := h.raw(record, nativeModule)
 	h.Err()
-	for ; len(record) > 0; record = record[8:] {
-		p := h.Arch.Order.Uint64(record)
+	for ; len(words) > 0; words = words[8:] {
+		p := h.Arch.Order.Uint64(words)
 		if p&7 != 0 || p == 0 || p>>48 != 0 || !h.spend(1<<10) {
 			continue
 		}
 		lo, size = h.Uint(p, 8), h.Uint(p+8, 8)
 		if h.Err() == nil && size >= 8 && size <= mostModule && h.Uint(lo, 4) == wasmMagic && h.Err() == nil {
-			return lo, size
+			return record, lo, size
 		}
 		h.Err()
 	}
-	return 0, 0
+	return 0, 0, 0
 }
 
 // wasmMagic is how modules begin.
