@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/language/internal/malloc"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -55,6 +56,22 @@ func (t *tasks) search(list []target.Mapping) {
 	if len(t.list) == mostFound {
 		t.fail("there are more than %d coroutines", mostFound)
 	}
+}
+
+// dropFree leaves out what lies in memory that is free: what a coroutine had there when it ended
+// may stay there, and old handles lead to it.
+func (t *tasks) dropFree() {
+	addrs := make([]uint64, len(t.list))
+	for i := range t.list {
+		addrs[i] = t.list[i].at
+	}
+	kept := t.list[:0]
+	for i, free := range malloc.Free(t.arch, t.memory, t.writable(), addrs) {
+		if !free {
+			kept = append(kept, t.list[i])
+		}
+	}
+	t.list = kept
 }
 
 // leads finds out to which coroutines something leads that is not free: nobody can resume another
@@ -161,6 +178,9 @@ func (t *tasks) resumed(i int, addr uint64) bool {
 	}
 	x := &t.list[i]
 	p, ok := t.pointOf(x)
+	if t.begins(x) && t.onStacks.Thread(x.at) != 0 { // or the two pointers of a frame that was just made lie there
+		return false
+	}
 	return ok && !x.done && (t.begins(x) || p.file == t.opens(x.of).file)
 }
 

@@ -44,6 +44,7 @@ type tasks struct {
 
 	list      []object // by ascending address
 	registers []uint64 // of all threads
+	onStacks  *scan.Stacks
 	stacks    map[string][]language.Frame
 	ids       map[*coroutine]uint32
 	frames    int
@@ -63,9 +64,11 @@ func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 	t := r.newTasks(m)
 	defer t.Free()
 	list := t.inUse(threads[:min(len(threads), mostThreads)])
+	t.onStacks = scan.StacksOf(t.arch, threads, t.writable())
 	t.search(list)
 	slices.SortFunc(t.list, func(a, b object) int { return cmp.Compare(a.at, b.at) })
 	t.list = slices.CompactFunc(t.list, func(a, b object) bool { return a.at == b.at })
+	t.dropFree()
 	t.running(threads[:min(len(threads), mostThreads)])
 	t.await(false)
 	t.leads(list)
@@ -76,7 +79,7 @@ func (r *program) Tasks(m target.Memory) ([]language.Task, error) {
 func (r *program) newTasks(m target.Memory) *tasks {
 	return &tasks{
 		program: r, Reader: structs.New(r.arch, m, &r.pages), memory: m, little: r.arch.Order == binary.ByteOrder(binary.LittleEndian),
-		stacks: map[string][]language.Frame{}, ids: map[*coroutine]uint32{},
+		onStacks: &scan.Stacks{}, stacks: map[string][]language.Frame{}, ids: map[*coroutine]uint32{},
 	}
 }
 
@@ -97,7 +100,7 @@ func (t *tasks) inUse(threads []target.Thread) []target.Mapping {
 			continue
 		}
 		for reg := range trad.Reg(arch.MaxReg) {
-			if v, ok := regs.Get(reg); ok {
+			if v, ok := regs.Get(reg); ok && reg != t.arch.SP { // that leads to no coroutine on the stack
 				t.registers = append(t.registers, v)
 			}
 		}

@@ -273,6 +273,34 @@ func TestSeparate(t *testing.T) {
 	}
 }
 
+// TestDetached: of coroutines that free themselves at their end, the ones are there that have not
+// come to it, though handles of all of them are left.
+func TestDetached(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	src, err := filepath.Abs("testdata/detached.cpp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range []string{"-O0", "-O2"} {
+		t.Run(level, func(t *testing.T) {
+			p := gdbtest.StartRunning(t, gdbtest.Compile(t, src, gdbtest.Tool(t, "g++"), "-std=c++20", "-g", level, "-pthread", "-w"), "100")
+			line, err := p.Stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			symbols := symbol.New(symbol.Options{Entries: true})
+			defer symbols.Close()
+			count := map[string]int{}
+			for _, x := range attached(t, p.PID, symbols) {
+				count[x.State]++
+			}
+			if want, err := strconv.Atoi(strings.TrimSpace(line)); err != nil || len(count) != 1 || count["waiting"] != want {
+				t.Errorf("%v, want %q that wait", count, line)
+			}
+		})
+	}
+}
+
 // marked is a line whose comment says which function waits there.
 var marked = regexp.MustCompile(`(?m)co_await .* // (\w+)$`)
 
