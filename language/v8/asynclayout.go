@@ -1,6 +1,9 @@
 package v8
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // asyncLayout says where V8 has its heap, and what waits in it: in bytes from the beginning of an
 // object or a structure.
@@ -57,6 +60,9 @@ func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 	known := false
 	for _, r := range [][2]int{{10, 2}, {11, 3}, {12, 4}, {13, 6}, {14, 6}} {
 		known = known || l.major == r[0] && l.minor == r[1]
+	}
+	if l.packed {
+		return nil, errors.New("where a V8 with compressed pointers has its heap is not known")
 	}
 	if !known {
 		return nil, fmt.Errorf("where V8 %d.%d has its heap is not known", l.major, l.minor)

@@ -106,7 +106,7 @@ func (w *walk) builtin(r *record, x *call) []language.Frame {
 // bytecode does not need that for something else.
 func (w *walk) interpreterOffset(r *record, bytecode uint64) (offset int, guess bool) {
 	h := w.heap
-	raw := smallOf(h.slot(r.at(offsetAt)))
+	raw := smallOf(h.onStack(r.at(offsetAt)))
 	if r.level > 0 {
 		if _, ok := w.recordOf(r.level - 1); ok || r.level > 1 {
 			return raw - int(h.bytecodes) + 1, false
@@ -116,7 +116,7 @@ func (w *walk) interpreterOffset(r *record, bytecode uint64) (offset int, guess 
 	guess = true
 	inner := w.stack.Frames[0]
 	array, at := inner.Register(amd64.R12), inner.Register(amd64.R9)
-	if n := h.small(bytecode, h.arrayLength); array.Known() && at.Known() && array.Bits == bytecode && at.Bits-h.bytecodes+1 < uint64(max(n, 0)) {
+	if n := h.small(bytecode, h.bytecodeLength); array.Known() && at.Known() && array.Bits == bytecode && at.Bits-h.bytecodes+1 < uint64(max(n, 0)) {
 		raw = int(at.Bits)
 	}
 	return raw - int(h.bytecodes) + 1, guess
@@ -125,8 +125,8 @@ func (w *walk) interpreterOffset(r *record, bytecode uint64) (offset int, guess 
 // baselineOffset returns the offset in bytecode of a place in code of the baseline compiler.
 func (w *walk) baselineOffset(r *record, bytecode uint64) int {
 	h := w.heap
-	table := h.bytes(h.field(r.code.object, h.codePositions), mostTable)
-	n := h.small(bytecode, h.arrayLength)
+	table := h.bytes(h.protected(r.code.object, h.codePositions), mostTable)
+	n := h.small(bytecode, h.bytecodeLength)
 	if bytecode == 0 || n < 0 || n > mostBytecode {
 		return -1
 	}
@@ -146,7 +146,7 @@ func (w *walk) optimized(r *record, x *call, shared uint64) (frames []language.F
 	if h.Err() != nil || len(list) > 0 && list[len(list)-1].shared != shared {
 		list = nil
 	}
-	if w.stack.Later && len(list) == 0 && h.sharedIn(h.field(r.code.object, h.codeDeopt)) != shared {
+	if w.stack.Later && len(list) == 0 && h.sharedIn(h.protected(r.code.object, h.codeDeopt)) != shared {
 		w.said.Early = unread // the code, or the function, may be another one by now
 		return nil
 	}
@@ -179,9 +179,9 @@ func (w *walk) optimized(r *record, x *call, shared uint64) (frames []language.F
 	return w.frames(x)
 }
 
-// entered returns the frame of a function that is just being entered, or left: it has no frame
+// entering returns the frame of a function that is just being entered, or left: it has no frame
 // record.
-func (w *walk) entered(r *record) []language.Frame {
+func (w *walk) entering(r *record) []language.Frame {
 	h := w.heap
 	if r.code.object == 0 || r.code.kind < h.baseline || w.stack.Later {
 		return nil
@@ -197,7 +197,7 @@ func (w *walk) entered(r *record) []language.Frame {
 		return nil
 	}
 	x := call{function: f, object: fn.Bits, offset: -1, guess: true, kind: "baseline"}
-	if own := h.field(r.code.object, h.codeDeopt); r.code.kind == h.baseline {
+	if own := h.protected(r.code.object, h.codeDeopt); r.code.kind == h.baseline {
 		if h.bytecodeIn(own) != f.bytecode {
 			return nil
 		}
@@ -206,6 +206,6 @@ func (w *walk) entered(r *record) []language.Frame {
 	} else if x.kind = "turbofan"; r.code.kind == h.baseline+1 {
 		x.kind = "maglev"
 	}
-	x.this = value{known: true, word: h.slot(cfa)}
+	x.this = value{known: true, word: h.onStack(cfa)}
 	return w.frames(&x)
 }

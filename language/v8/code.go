@@ -42,8 +42,7 @@ func (h *heap) findCode(pc uint64) (c code, ok bool) {
 			return c, false // what is before is not mapped
 		}
 		for ; header >= at && header < pc; header -= alignment {
-			m := h.Arch.Order.Uint64(room[header-at:])
-			if !isPointer(m) || m&7 != 1 {
+			if m := h.Arch.Order.Uint64(room[header-at:]); !h.packed && (!isPointer(m) || m&7 != 1) || m&3 != 1 {
 				continue
 			}
 			lo := header + h.codeHeader
@@ -65,8 +64,8 @@ func (h *heap) codeFrom(lo uint64) (c code, ok bool) {
 		return c, false
 	}
 	if h.codeOf != 0 {
-		c.object = h.field(c.object, h.codeOf)
-		if !h.is(c.object, h.types.code) || h.field(c.object, h.codeStart) != lo {
+		c.object = h.protected(c.object, h.codeOf)
+		if !h.is(c.object, h.types.code) || h.Uint(c.object-1+h.codeStart, 8) != lo {
 			return c, false
 		}
 	}

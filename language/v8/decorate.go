@@ -35,6 +35,7 @@ type walk struct {
 	said   language.Decoration
 	count  int  // of frames
 	sought bool // the stack was searched for what leads to builtin functions
+	caged  int  // of packed values: 1 if their cages are known, -1 if they are not to be found
 }
 
 // mostFrames bounds the frames of one stack.
@@ -92,6 +93,9 @@ func (r *record) at(offset int) uint64 { return r.fp + uint64(offset) }
 // frame looks at one frame.
 func (w *walk) frame(level int, f *frame.Frame) {
 	h := w.reader()
+	if h.packed && !w.enter() {
+		return
+	}
 	r := record{level: level, frame: f}
 	if m := f.Module(); m == nil || m.Path != w.path {
 		r.code, _ = h.codeAt(f.AddressInBlock())
@@ -110,7 +114,7 @@ func (w *walk) frame(level int, f *frame.Frame) {
 			frames = w.javaScript(&r)
 		}
 	case level == 0:
-		frames = w.entered(&r)
+		frames = w.entering(&r)
 	}
 	h.Err()
 	if w.count += len(frames); w.count > mostFrames {
@@ -169,7 +173,7 @@ func (w *walk) marked(r *record) []language.Frame {
 				return nil
 			}
 			constructor := h.isFunction(h.slot(r.at(newTarget)))
-			return w.builtin(r, &call{function: f, object: fn, this: value{known: true, word: h.slot(r.at(h.exitThis))}, constructor: constructor})
+			return w.builtin(r, &call{function: f, object: fn, this: value{known: true, word: h.onStack(r.at(h.exitThis))}, constructor: constructor})
 		}
 	}
 	if r.level > 0 {
@@ -198,7 +202,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 	shared := uint64(0)
 	if h.isContext(r.mark) && h.isFunction(x.object) {
 		shared = h.field(x.object, h.functionShared)
-		x.this, x.constructor = value{known: true, word: h.slot(r.at(thisAt))}, w.constructs(r)
+		x.this, x.constructor = value{known: true, word: h.onStack(r.at(thisAt))}, w.constructs(r)
 	}
 	h.Err()
 	bytecode := uint64(0) // that runs, of code that is not optimized
@@ -206,7 +210,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 	switch {
 	case optimized:
 	case r.code.object != 0 && r.code.kind == h.baseline:
-		bytecode = h.bytecodeIn(h.field(r.code.object, h.codeDeopt))
+		bytecode = h.bytecodeIn(h.protected(r.code.object, h.codeDeopt))
 	default:
 		bytecode = h.slot(r.at(bytecodeAt))
 	}
@@ -218,7 +222,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 		if !optimized {
 			shared = h.kept.sharedOf(bytecode)
 		} else {
-			shared = h.sharedIn(h.field(r.code.object, h.codeDeopt))
+			shared = h.sharedIn(h.protected(r.code.object, h.codeDeopt))
 		}
 		f, ok = h.functionOf(shared)
 		ok = ok && w.runs(r, &f, shared, bytecode)
@@ -261,7 +265,7 @@ func (w *walk) runs(r *record, f *function, shared, bytecode uint64) bool {
 	h := w.heap
 	switch {
 	case r.code.object != 0 && r.code.kind > h.baseline:
-		return h.sharedIn(h.field(r.code.object, h.codeDeopt)) == shared
+		return h.sharedIn(h.protected(r.code.object, h.codeDeopt)) == shared
 	case r.code.object != 0 && r.code.kind == h.baseline || !f.builtin && !f.api:
 		return f.bytecode == bytecode
 	}

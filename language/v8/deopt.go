@@ -179,7 +179,7 @@ func behindSlots(table []byte) []byte {
 
 // inlined returns the frames that are noted under a number, the innermost first.
 func (h *heap) inlined(c *code, deopt int, fp uint64) (list []noted) {
-	data := h.field(c.object, h.codeDeopt)
+	data := h.protected(c.object, h.codeDeopt)
 	if t, ok := h.typeOf(data); !ok || t != h.types.fixed && t != h.types.protectedFixed {
 		return nil
 	}
@@ -188,9 +188,9 @@ func (h *heap) inlined(c *code, deopt int, fp uint64) (list []noted) {
 	if n := h.lengthOf(data); deopt < 0 || i >= n {
 		return nil
 	}
-	bytes := h.bytes(h.element(data, h.deoptData.translation), mostTable)
+	bytes := h.bytes(h.protectedElement(data, h.deoptData.translation), mostTable)
 	at := smallOf(h.element(data, i))
-	literals := h.element(data, h.deoptData.literals)
+	literals := h.protectedElement(data, h.deoptData.literals)
 	r := newReader(h.translations, bytes, at)
 	constructor := false
 	for range mostSteps {
@@ -224,9 +224,9 @@ func (h *heap) sharedIn(data uint64) uint64 {
 	if t, ok := h.typeOf(data); !ok || t != h.types.fixed && t != h.types.protectedFixed {
 		return 0
 	}
-	shared := h.element(data, h.deoptData.shared)
+	shared := h.protectedElement(data, h.deoptData.shared)
 	if h.deoptData.wrapped {
-		shared = h.field(shared, 8)
+		shared = h.field(shared, h.word)
 	}
 	return shared
 }
@@ -238,7 +238,7 @@ func (h *heap) value(r *reader, literals, fp uint64, depth int) (v value) {
 	case h.translations.literal:
 		return value{known: true, word: weakly(h.element(literals, s.args[0]))}
 	case h.translations.slot:
-		return value{known: true, word: h.slot(fp + 8 - 8*uint64(s.args[0]))}
+		return value{known: true, word: h.onStack(fp + 8 - 8*uint64(s.args[0]))}
 	case h.translations.captured:
 		for i := 0; i < s.args[0] && !r.failed; i++ {
 			if depth == mostNested {

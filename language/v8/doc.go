@@ -11,6 +11,7 @@
 //
 // What enters: a process with V8's variables v8dbg_*, which tell most of the layout of its
 // objects. A table by V8's release has what these leave out; where a program with V8 has no such
-// variables, another has these, too. What leaves: a [language.Decoration], whose groups each stand
-// in the place of one physical frame, and [language.Task]s.
+// variables, another has these, too. Chromium's V8 packs its values; its release is known by the
+// versions in the file, and its layout by V8's headers. What leaves: a [language.Decoration], whose
+// groups each stand in the place of one physical frame, and [language.Task]s.
 package v8

@@ -29,7 +29,9 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	}
 	any, tells := im.Exported(constantBegin + "SmiTagMask")
 	if !tells {
-		any, _ = im.Exported(known)
+		if any, _ = im.Exported(known); any.Addr == 0 {
+			any.Addr = chromiumNote(im)
+		}
 	}
 	if any.Addr == 0 || any.Addr+bias < m.Lo() || any.Addr+bias >= m.Hi() {
 		return nil, nil // it is none, or a copy of the builtin functions alone, which V8 makes
@@ -143,7 +145,7 @@ func (c *constants) either(other int64, name string) int64 {
 	return other
 }
 
-var errPacked = errors.New("this V8 has compressed pointers, which are not known")
+var errPacked = errors.New("this V8 has compressed pointers, and is not Chromium's: its layout is not known")
 
 // isBare reports whether a file has no symbols but the ones that it exports.
 func isBare(im *elf.Image) bool {

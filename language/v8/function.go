@@ -57,10 +57,7 @@ func (h *heap) readFunction(shared uint64) (f function, ok bool) {
 	flags := uint32(h.Uint(shared-1+h.sharedFlags, 4))
 	f.kind, f.native = int(flags&flagKind), flags&flagNative != 0
 	f.syntax = int(flags>>syntaxShift) & syntaxMask
-	data := h.field(shared, h.functionData)
-	if isSmall(data) && h.sharedName > 16 { // the other field has it if this one has none
-		data = h.field(shared, h.functionData+8)
-	}
+	data := h.dataOf(shared)
 	f.builtin = isSmall(data)
 	inferred := ""
 	switch name := h.field(shared, h.sharedName); {
@@ -98,9 +95,22 @@ func (h *heap) readFunction(shared uint64) (f function, ok bool) {
 	return f, h.OK()
 }
 
+// dataOf returns what a SharedFunctionInfo runs, or how it is to be compiled. One of two fields has
+// it; older releases have one field.
+func (h *heap) dataOf(shared uint64) uint64 {
+	if h.packed {
+		if v := h.trustedIn(shared, h.functionData); v != 0 {
+			return v
+		}
+	} else if v := h.field(shared, h.functionData); !isSmall(v) || h.sharedName <= 16 {
+		return v
+	}
+	return h.field(shared, h.functionData+h.word)
+}
+
 // bytecodeIn returns the bytecode to which a function's data lead, 0 if they lead to none.
 func (h *heap) bytecodeIn(data uint64) uint64 {
-	const bytecode = 8 // of InterpreterData
+	const bytecode = 8 // of InterpreterData, packed or not
 	for range 3 {
 		t, ok := h.typeOf(data)
 		switch {
@@ -109,9 +119,9 @@ func (h *heap) bytecodeIn(data uint64) uint64 {
 		case t == h.types.bytecodeArray:
 			return data
 		case t == h.types.interpreterData:
-			data = h.field(data, bytecode)
+			data = h.protected(data, bytecode)
 		case t == h.types.code:
-			data = h.field(data, h.codeDeopt)
+			data = h.protected(data, h.codeDeopt)
 		default:
 			return 0
 		}

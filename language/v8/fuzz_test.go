@@ -17,7 +17,7 @@ const heapAt = 0x10000
 // smallLayout is like V8 13.6's. The types of objects are numbers of one's own.
 func smallLayout() *layout {
 	l := &layout{
-		major: 13, mapType: 12, mapBits2: 15, mapBits3: 16, mapPrototype: 24, mapConstructor: 32, mapDescriptors: 40, mapInObject: 9, mapWords: 8,
+		major: 13, word: 8, bytecodeLength: 8, mapType: 12, mapBits2: 15, mapBits3: 16, mapPrototype: 24, mapConstructor: 32, mapDescriptors: 40, mapInObject: 9, mapWords: 8,
 		functionShared: 32, functionData: 8, sharedName: 24, sharedScript: 40, sharedFlags: 56,
 		scriptSource: 8, scriptName: 16, scriptEnds: 56, scriptLine: 24, scriptColumn: 32, scriptType: 48, scriptID: 64,
 		uncompiledStart: 16, uncompiledEnd: 20, uncompiledName: 8, scopeFirst: 5, bytecodes: 64, arrayLength: 8, array: 16,

@@ -12,7 +12,8 @@ type heap struct {
 	effort int           // what was read, in bytes or in the time of so many
 	most   int           // which it may be
 	stack  target.Memory // of the stack; nil if the Reader has it, too
-	word   [8]byte
+	cages  cages         // if values are packed
+	slots  [8]byte
 	room   [4 << 10]byte
 
 	// What is known of the moment that is read: nothing moves.
@@ -70,19 +71,22 @@ func (h *heap) field(object, offset uint64) uint64 {
 		h.Fail("there is no object at %#x", object)
 		return 0
 	}
+	if h.packed {
+		return h.packedField(object, offset, h.cages.heap)
+	}
 	return h.Uint(object-1+offset, 8)
 }
 
-// slot reads a value on the stack.
+// slot reads a word on the stack.
 func (h *heap) slot(at uint64) uint64 {
 	if h.stack == nil {
 		return h.Uint(at, 8)
 	}
-	if n, err := h.stack.ReadMemory(at, h.word[:]); n < len(h.word) {
+	if n, err := h.stack.ReadMemory(at, h.slots[:]); n < len(h.slots) {
 		h.Fail("the stack at %#x: %w", at, err)
 		return 0
 	}
-	return h.Arch.Order.Uint64(h.word[:])
+	return h.Arch.Order.Uint64(h.slots[:])
 }
 
 // small reads a small integer in an object, -1 if it is none.
@@ -97,7 +101,10 @@ func (h *heap) small(object, offset uint64) int {
 // moved has its new address in that place; the rest of it is still there.
 func (h *heap) mapOf(object uint64) uint64 {
 	m := h.field(object, 0)
-	if m != 0 && isSmall(m) && isPointer(m+1) {
+	switch {
+	case h.packed && m != 0 && isSmall(m): // how far it has moved
+		m = h.field(object+uint64(4*int64(smallOf(m))), 0)
+	case m != 0 && isSmall(m) && isPointer(m+1):
 		m = h.Uint(m, 8)
 	}
 	return m
@@ -136,7 +143,14 @@ func (h *heap) isString(v uint64) bool {
 }
 
 // element reads an element of an array of values.
-func (h *heap) element(array uint64, i int) uint64 { return h.field(array, h.array+8*uint64(i)) }
+func (h *heap) element(array uint64, i int) uint64 {
+	return h.field(array, h.array+h.word*uint64(i))
+}
+
+// protectedElement is element of an array of what must not be forged.
+func (h *heap) protectedElement(array uint64, i int) uint64 {
+	return h.protected(array, h.array+h.word*uint64(i))
+}
 
 // lengthOf reads how many elements an array has, -1 if that is no number.
 func (h *heap) lengthOf(array uint64) int {

@@ -4,7 +4,9 @@ import "fmt"
 
 // layout says where V8's objects have their fields, in bytes from the beginning of an object.
 type layout struct {
-	major, minor int // V8's release
+	major, minor int    // V8's release
+	packed       bool   // values in objects have 32 bits
+	word         uint64 // bytes of a value in an object
 
 	mapType, mapBits2, mapBits3    uint64
 	mapPrototype, mapConstructor   uint64
@@ -21,8 +23,8 @@ type layout struct {
 	uncompiledName                 uint64
 	scopeFirst                     uint64 // index of the first variable part of a ScopeInfo
 
-	bytecodes          uint64 // of BytecodeArray
-	arrayLength, array uint64
+	bytecodes, bytecodeLength uint64 // of BytecodeArray
+	arrayLength, array        uint64
 
 	objectProperties, descriptors uint64
 	dictionaryFirst, oddballKind  uint64
@@ -76,7 +78,7 @@ func layOut(c *constants) (*layout, error) {
 	kind := func(names ...string) uint16 { return uint16(c.of(names...)) }
 	major, minor := c.release()
 	l := &layout{
-		major: major, minor: minor,
+		major: major, minor: minor, word: 8,
 		mapType: field("class_Map__instance_type__uint16_t"), mapBits2: field("class_Map__bit_field2__char"), mapBits3: field("class_Map__bit_field3__int"),
 		mapPrototype: field("class_Map__prototype__Object"), mapConstructor: field("class_Map__constructor_or_back_pointer__Object", "class_Map__constructor_or_back_pointer__Tagged_Object_"),
 		mapDescriptors: field("class_Map__instance_descriptors_offset"), mapInObject: field("class_Map__inobject_properties_start_or_constructor_function_index__char"),
@@ -93,7 +95,7 @@ func layOut(c *constants) (*layout, error) {
 		uncompiledName: field("class_UncompiledData__inferred_name__String"),
 		scopeFirst:     field("scopeinfo_idx_first_vars"),
 		bytecodes:      field("class_BytecodeArray__data__uintptr_t"),
-		arrayLength:    8, array: field("class_FixedArray__data__uintptr_t"),
+		bytecodeLength: 8, arrayLength: 8, array: field("class_FixedArray__data__uintptr_t"),
 		objectProperties: field("class_JSReceiver__raw_properties_or_hash__Object", "class_JSReceiver__raw_properties_or_hash__Tagged_Object_"),
 		descriptors:      field("class_DescriptorArray__header_size__uintptr_t"), dictionaryFirst: field("namedictionary_prefix_start_index") + field("namedictionaryshape_prefix_size"),
 		oddballKind:  field("class_Oddball__kind_offset__int", "class_Oddball__kind__int"),
@@ -146,5 +148,8 @@ func layOut(c *constants) (*layout, error) {
 	}
 	l.release = *known
 	l.baseline = int(c.of("CodeKindBaseline"))
+	if c.version != nil && c.version.packed {
+		l.pack()
+	}
 	return l, nil
 }

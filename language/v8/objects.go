@@ -46,9 +46,9 @@ func (h *heap) properties(object uint64, do func(p property) bool) {
 	descriptors := h.field(m, h.mapDescriptors)
 	inside := int(h.Uint(m-1+h.mapWords, 1)) - int(h.Uint(m-1+h.mapInObject, 1))
 	for i := range uint64(bits >> mapOwnShift & mapOwnMask) {
-		at := h.descriptors + 24*i
+		at := h.descriptors + 3*h.word*i
 		p := property{key: h.field(descriptors, at)}
-		word := h.field(descriptors, at+8)
+		word := h.field(descriptors, at+h.word)
 		details := smallOf(word) & detailBits // the highest one has become a sign
 		p.accessor, p.listed = details&detailAccessor != 0, details&detailUnlisted == 0
 		n := details >> detailIndex & detailMask
@@ -59,11 +59,11 @@ func (h *heap) properties(object uint64, do func(p property) bool) {
 		case !isSmall(word) || !h.OK() || !h.spend(256):
 			return
 		case details&detailConstant != 0:
-			p.value = weakly(h.field(descriptors, at+16))
+			p.value = weakly(h.field(descriptors, at+2*h.word))
 		case details&detailDoubles == detailDouble:
 			continue
 		case n < inside:
-			p.value = h.field(object, 8*(h.Uint(m-1+h.mapInObject, 1)+uint64(n)))
+			p.value = h.field(object, h.word*(h.Uint(m-1+h.mapInObject, 1)+uint64(n)))
 		default:
 			p.value = h.element(h.field(object, h.objectProperties), n-inside)
 		}
@@ -133,7 +133,7 @@ func (h *heap) key(v uint64) string {
 	if name, ok := h.keys[v]; ok {
 		return name
 	}
-	const description = 16
+	description := 8 + h.word
 	name := ""
 	if h.is(v, h.types.symbol) {
 		name = "Symbol " + h.text(h.field(v, description))
@@ -156,7 +156,7 @@ func (h *heap) own(object uint64, name string) (found property, ok bool) {
 
 // isOf reports whether a property is a function, or gets or sets by it.
 func (h *heap) isOf(p *property, fn uint64) bool {
-	const getter, setter = 8, 16
+	getter, setter := h.word, 2*h.word
 	if p.value == fn {
 		return true
 	}
@@ -174,7 +174,7 @@ func (h *heap) constructorOf(m uint64) uint64 {
 		case t == h.types.meta: // the Map from which this one was made
 			v = h.field(v, h.mapConstructor)
 		case t == h.types.tuple: // the constructor and its realm
-			v = h.field(v, 8)
+			v = h.field(v, h.word)
 		default:
 			return v
 		}

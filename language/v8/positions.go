@@ -36,7 +36,7 @@ func (h *heap) positionAt(bytecode uint64, offset int) int {
 	if bytecode == 0 || offset < 0 {
 		return -1
 	}
-	at := h.field(bytecode, h.positions)
+	at := h.protected(bytecode, h.positions)
 	table, ok := h.tables[at]
 	if !ok {
 		table = keep(h.tables, at, h.bytes(at, mostTable))

@@ -25,6 +25,9 @@ func (w *walk) regExp(r *record) string {
 func (w *walk) findRegExp(r *record) string {
 	h := w.heap
 	const name = "RegExp"
+	if h.packed {
+		return name // objects do not lead to code there
+	}
 	frames := w.stack.Frames[r.level:]
 	for _, f := range frames[:min(len(frames), regExpCallers)] {
 		sp := f.Register(w.stack.Arch.SP)

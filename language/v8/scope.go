@@ -23,12 +23,11 @@ func (h *heap) scopeOf(v uint64) scope {
 		return s
 	}
 	positionFirst := h.scopeFirst == 5
-	word := h.field(v, 8)
-	flags := uint32(word >> 32)
+	flags := uint32(smallOf(h.field(v, h.word)))
 	if positionFirst { // they are no small integer there
-		flags = uint32(word)
+		flags = uint32(h.Uint(v-1+h.word, 4))
 	}
-	at := func(i int) uint64 { return h.field(v, 8+8*uint64(i)) }
+	at := func(i int) uint64 { return h.field(v, h.word*uint64(1+i)) }
 	locals := smallOf(at(2))
 	if locals < 0 || locals > mostContext {
 		h.Fail("a function has %d variables", locals)

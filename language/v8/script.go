@@ -54,13 +54,13 @@ func (h *heap) placeOf(lines *lineTables, script uint64, position int) (p place)
 
 // isEval reports whether a script was made by eval.
 func (h *heap) isEval(script uint64) bool {
-	const flags, evaluated = 8, 1 // flags stand before the URL
-	return script != 0 && h.small(script, h.scriptURLAt-flags)&evaluated != 0
+	const evaluated = 1 // flags stand before the URL
+	return script != 0 && h.small(script, h.scriptURLAt-h.word)&evaluated != 0
 }
 
 // origin tells where the script of an eval comes from, as V8's own traces do.
 func (h *heap) origin(lines *lineTables, script uint64, depth int) string {
-	const from, fromPosition = 72, 80
+	from, fromPosition := 9*h.word, 10*h.word
 	text := "eval at "
 	shared := h.field(script, from)
 	f, ok := h.functionOf(shared)

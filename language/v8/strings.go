@@ -72,7 +72,7 @@ func (h *heap) characters(v uint64, n int, do func(p []byte, size int) bool) {
 			left = append(left, part{h.field(p.string, h.thinActual), p.from, p.n})
 			continue
 		case external:
-			at = h.field(p.string, h.externalData)
+			at = h.external(p.string)
 		case sequence:
 		default:
 			h.Fail("there is no string at %#x", p.string-1)

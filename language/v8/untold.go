@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ var constantFiles embed.FS
 // version is what a module says of its V8.
 type version struct {
 	major, minor int
+	packed       bool             // values in objects have 32 bits, and there is a sandbox
 	told         map[string]int64 // nil if the release is not known
 	err          error            // it is not there, or is not known
 }
@@ -44,11 +46,15 @@ var errNoVersion = errors.New("there is no V8")
 func untold(m *target.Module, im *elfimage.Image) *version {
 	return m.Memo(versionEnd, func() any {
 		v := &version{err: errNoVersion}
-		if v.major, v.minor = findVersion(im); v.major == 0 {
+		if v.major, v.minor = findVersion(im); v.major == 0 && isChromium(im) {
+			v.major, v.minor = chromiumVersion(im)
+			v.packed = true
+		}
+		if v.major == 0 {
 			return v
 		}
 		text, err := constantFiles.ReadFile(fmt.Sprintf("constants/%d.%d", v.major, v.minor))
-		if err != nil {
+		if err != nil || v.packed && !slices.Contains(packedReleases, [2]int{v.major, v.minor}) {
 			v.err = fmt.Errorf("the layout of V8 %d.%d in this program is not known", v.major, v.minor)
 			return v
 		}

@@ -61,13 +61,13 @@ func (h *heap) wasmBytes(instance uint64) (record, lo, size uint64) {
 		var next []uint64
 		for _, object := range left {
 			for i := range uint64(wasmFields) {
-				v := h.field(object, 8+8*i)
+				v := h.protected(object, h.word*(1+i))
 				t, ok := h.typeOf(v)
 				h.Err()
 				switch {
 				case !ok || !h.spend(64):
 				case t == h.types.foreign || t == h.types.trustedForeign || h.types.foreign == noType && depth > 0:
-					if record, lo, size = h.bytesOf(h.field(v, 8)); size > 0 {
+					if record, lo, size = h.bytesOf(h.Uint(v-1+h.word, 8)); size > 0 {
 						return record, lo, size
 					}
 				case t == h.types.wasmModule || t == h.types.wasmInstance:
@@ -85,7 +85,10 @@ func (h *heap) wasmBytes(instance uint64) (record, lo, size uint64) {
 
 // bytesOf returns V8's record of a module and its bytes, by what keeps the record alive.
 func (h *heap) bytesOf(manager uint64) (record, lo, size uint64) {
-	const pointer = 24 // to a shared pointer
+	pointer := uint64(24) // to a shared pointer
+	if h.packed {
+		pointer = 40 // behind its place in a table
+	}
 	record = h.Uint(h.Uint(manager+pointer, 8), 8)
 	words := h.raw(record, nativeModule)
 	h.Err()

@@ -1,0 +1,86 @@
+package v8
+
+import (
+	"bytes"
+	"debug/elf"
+	"regexp"
+	"strconv"
+
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+)
+
+// packedReleases are the releases of V8 whose layout with packed values is known.
+var packedReleases = [][2]int{{15, 0}}
+
+// crashpadNote is a section of Chromium's, and of what has Chromium within itself, such as
+// Electron: its crash reporter finds the process by it.
+const crashpadNote = ".note.crashpad.info"
+
+// chromiumNote returns the address of that section in the file, 0 if there is none.
+func chromiumNote(im *elfimage.Image) uint64 {
+	for _, s := range im.ELF().Sections {
+		if s.Name == crashpadNote {
+			return s.Addr
+		}
+	}
+	return 0
+}
+
+func isChromium(im *elfimage.Image) bool { return chromiumNote(im) != 0 }
+
+// Texts with the versions of Chromium and of V8. V8's is the one of Chromium divided by ten.
+var (
+	chromiumText = regexp.MustCompile(`^\d{3}\.0\.\d{4,5}\.\d{1,4}\x00`)
+	packedText   = regexp.MustCompile(`^\d{2}\.\d\.\d{1,3}(\.\d{1,3})?(-electron\.\d{1,2})?\x00`)
+)
+
+// chromiumVersion returns the release of V8 in a file with Chromium; 0 if it is not there. V8's
+// version alone is no proof, since other parts have numbers like it: both have to be there.
+func chromiumVersion(im *elfimage.Image) (major, minor int) {
+	eachText(im, ".0.", len("150"), chromiumText, func(text string) bool {
+		milestone, _ := strconv.Atoi(text[:len("150")])
+		of := text[:2] + "." + text[2:3] + "."
+		eachText(im, of, 0, packedText, func(string) bool {
+			major, minor = milestone/10, milestone%10
+			return false
+		})
+		return major == 0
+	})
+	return major, minor
+}
+
+// eachText hands out texts in the read-only data of a file that have a mark, before bytes behind
+// their beginning, until do returns false. They stand behind a zero or a
+// slash.
+func eachText(im *elfimage.Image, mark string, before int, form *regexp.Regexp, do func(text string) bool) {
+	const (
+		most = 256 << 20 // bytes
+		text = 32
+	)
+	room := make([]byte, 1<<20)
+	for _, p := range im.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&(elf.PF_W|elf.PF_X) != 0 {
+			continue
+		}
+		for at := uint64(0); at < min(p.Filesz, most); at += uint64(len(room) - 2*text) {
+			n := im.ReadLoaded(p.Vaddr+at, room[:min(uint64(len(room)), p.Filesz-at)])
+			for i := 0; ; i++ {
+				next := bytes.Index(room[i:n], []byte(mark))
+				if next < 0 {
+					break
+				}
+				i += next
+				begin := i - before
+				if begin < 1 || room[begin-1] != 0 && room[begin-1] != '/' {
+					continue
+				}
+				if m := form.Find(room[begin:min(n, begin+text)]); m != nil && !do(string(m[:len(m)-1])) {
+					return
+				}
+			}
+			if n < len(room) {
+				break
+			}
+		}
+	}
+}

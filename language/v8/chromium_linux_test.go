@@ -1,0 +1,144 @@
+package v8_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+)
+
+// chromiums returns the Chromium of this machine.
+func chromiums(t *testing.T) []string {
+	t.Helper()
+	if list := os.Getenv("SFWALK_CHROMIUMS"); list != "" {
+		return strings.Split(list, ":")
+	}
+	gdbtest.NeedSoak(t)
+	return []string{gdbtest.Tool(t, "chromium")}
+}
+
+// announcementMark is how the page's array of announcements begins; behind it they are as in a
+// file.
+const (
+	announcementMark = "sfwalk announces  announces .."
+	announcementAt   = 64
+)
+
+// page is a page in Chromium.
+type page struct {
+	*gdbtest.Process // in which it runs
+	memory           *os.File
+	at               int64 // of its announcements
+}
+
+// open starts Chromium, with flags of V8's, and opens a page of stops.js in it.
+func open(t *testing.T, chromium string, flags []string) *page {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"browser.js", "stops.js"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	html := filepath.Join(dir, "page.html")
+	if err := os.WriteFile(html, []byte(`<!DOCTYPE html><script src="browser.js"></script><script src="stops.js"></script>`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-hang-monitor", "--user-data-dir="+filepath.Join(dir, "profile"),
+		"--remote-debugging-port=0", "--js-flags="+strings.Join(flags, " "), "file://"+html)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with its children
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		cmd.Wait()
+	})
+	var p *page
+	gdbtest.Await(t, "a page has announced a stack", func() bool {
+		for _, pid := range renderers(cmd.Process.Pid) {
+			if p == nil {
+				p = pageIn(pid)
+			}
+		}
+		return p != nil
+	})
+	t.Cleanup(func() { p.memory.Close() })
+	return p
+}
+
+// renderers returns the processes of a group in which Chromium runs pages.
+func renderers(group int) (list []int) {
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range names {
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if of, err := syscall.Getpgid(pid); err != nil || of != group {
+			continue
+		}
+		if line, _ := os.ReadFile(name); bytes.Contains(line, []byte("--type=renderer")) {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+// pageIn finds the announcements of a page in the memory of a process, nil if it has made none yet.
+func pageIn(pid int) *page {
+	maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return nil
+	}
+	const most = 64 << 20 // bytes of a mapping
+	for line := range strings.Lines(string(maps)) {
+		var lo, hi int64
+		if n, _ := fmt.Sscanf(line, "%x-%x", &lo, &hi); n < 2 || hi-lo > most || !strings.Contains(line, " rw-p ") {
+			continue
+		}
+		room := make([]byte, hi-lo)
+		if n, _ := memory.ReadAt(room, lo); n < len(room) {
+			continue
+		}
+		for at := 0; ; at++ {
+			next := bytes.Index(room[at:], []byte(announcementMark))
+			if next < 0 {
+				break
+			}
+			at += next
+			const digits = 12
+			number, _, _ := bytes.Cut(room[min(len(room), at+announcementAt):min(len(room), at+announcementAt+digits+1)], []byte("\n"))
+			if n, err := strconv.Atoi(strings.TrimSpace(string(number))); err == nil && n > 0 && len(number) == digits {
+				return &page{&gdbtest.Process{PID: pid}, memory, lo + int64(at)}
+			}
+		}
+	}
+	memory.Close()
+	return nil
+}
+
+// TestChromium is TestStops of a page in Chromium, whose V8 packs its values.
+func TestChromium(t *testing.T) {
+	for _, chromium := range chromiums(t) {
+		for _, flags := range compilers {
+			t.Run(fmt.Sprint(strings.TrimPrefix(chromium, "/"), flags), func(t *testing.T) {
+				p := open(t, chromium, flags)
+				compareStops(t, p.Process, 120, func() ([]frame, bool) {
+					room := make([]byte, 64<<10)
+					n, _ := p.memory.ReadAt(room, p.at+announcementAt)
+					return announcedIn(t, string(room[:n]))
+				})
+			})
+		}
+	}
+}
