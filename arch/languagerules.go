@@ -59,6 +59,8 @@ type LanguageRules struct {
 	YJIT *YJITCode
 	// PyPy is the frame of the code that PyPy's compiler makes; nil if that is not known.
 	PyPy *PyPyFrame
+	// Chez is what the code of Chez Scheme's compiler keeps in registers; nil if that is not known.
+	Chez *ChezCode
 	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
 	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
 	// is 0 where the variables end at the address (variant II).
@@ -246,4 +248,16 @@ type PyPyFrame struct {
 	Room   uint64
 	Stores []uint64
 	Return []byte // the instruction that returns, when the room is given back
+}
+
+// ChezCode has the registers of the code of Chez Scheme's compiler, as its sources for the
+// processor name them.
+type ChezCode struct {
+	Context trad.Reg // the record of the thread: tc
+	Stack   trad.Reg // the frame of the procedure, on Scheme's stack: sfp
+	// Inward returns how many bytes the frame to which Stack leads is inward of the one of the
+	// procedure that runs at offset at of code: it moves Stack before it calls another one, and has
+	// it back some time after that has returned. code has Reach bytes before and behind.
+	Inward func(code []byte, at int) uint64
+	Reach  uint64
 }

@@ -211,6 +211,7 @@ var Arch = &arch.Arch{
 			Begin: []byte{0x48, 0x81, 0xec, 0xb8, 0, 0, 0, 0x48, 0x89, 0x6c, 0x24, 0x60}, Room: 7,
 			Stores: []uint64{0x3b, 0x40, 0x45, 0x4d, 0x55}, Return: []byte{0xc3},
 		},
+		Chez:        &arch.ChezCode{Context: R14, Stack: R13, Inward: chezInward, Reach: chezReach},
 		JavaColours: true,
 		Makes:       makes,
 		CoreCLR:     true,
