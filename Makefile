@@ -56,7 +56,7 @@ DWP      := binutils-gold
 
 # What 'make rest' installs besides. The tests that need it are left to that: LATER has patterns of tools' names, and
 # folders (gdbtest.Later).
-LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl pypy3 ocamlopt luajit redis-check-rdb haproxy nvim lua5.* /usr/include/lua* tclsh* guile \
+LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node dotnet mono ruby Rscript php php-* perl java jcmd erl erlc elixir elixirc sbcl pypy3 ocamlopt luajit redis-check-rdb haproxy nvim lua5.* /usr/include/lua* tclsh* guile chezscheme racket \
             perf rustc lldb lldb-server clang clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
             /usr/lib/rustlib /usr/include/c++/v1 /usr/include/asio.hpp /usr/include/boost /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
@@ -91,6 +91,8 @@ ALL_TOOLS    += pypy3
 ALL_PACKAGES += pypy3
 ALL_TOOLS    += guile /usr/include/guile/3.0/libguile.h
 ALL_PACKAGES += guile-3.0 guile-3.0-dev
+ALL_TOOLS    += chezscheme
+ALL_PACKAGES += chezscheme
 ALL_TOOLS    += Rscript
 ALL_PACKAGES += r-base-core
 
@@ -108,8 +110,8 @@ endif
 
 # Compilers of languages that few programs are in, and a browser: large, and for the long tests alone.
 ifdef SFWALK_SOAK
-ALL_TOOLS    += gfortran gnatmake chromium dot
-ALL_PACKAGES += gfortran gnat chromium graphviz
+ALL_TOOLS    += gfortran gnatmake chromium dot racket
+ALL_PACKAGES += gfortran gnat chromium graphviz racket
 endif
 
 .PHONY: all build man demo pictures check room test tests rest long-tests race-tests builds releases race hosts deps all-deps vet cross release release-test notice fuzz mutants bench soak soak-long soak-killed soak-sniffer clean

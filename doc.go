@@ -30,6 +30,7 @@
 //	language/r       R's, by its contexts
 //	language/tcl     Tcl's, by its records of commands
 //	language/guile   Guile's, by its virtual machine's stack
+//	language/racket  Racket's and Chez Scheme's, by their stack on the heap
 //	language/ruby    Ruby's, as CRuby runs it
 //	language/v8      JavaScript's, as V8 runs it in Node.js
 //	value            arguments and local variables of frames

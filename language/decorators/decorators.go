@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/language/pypy"
 	"github.com/sfwalk/sfwalk/language/python"
 	"github.com/sfwalk/sfwalk/language/r"
+	"github.com/sfwalk/sfwalk/language/racket"
 	"github.com/sfwalk/sfwalk/language/ruby"
 	"github.com/sfwalk/sfwalk/language/sbcl"
 	"github.com/sfwalk/sfwalk/language/tcl"
@@ -27,5 +28,5 @@ import (
 
 // Usual returns them.
 func Usual() []language.Decorator {
-	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}, tcl.Decorator{}, pypy.Decorator{}, guile.Decorator{}}
+	return []language.Decorator{python.Decorator{}, java.Decorator{}, php.Decorator{}, perl.Decorator{}, ruby.Decorator{}, v8.Decorator{}, rust.Decorator{}, cpp.Decorator{}, fibers.Decorator{}, lua.Decorator{}, luajit.Decorator{}, dotnet.Decorator{}, mono.Decorator{}, beam.Decorator{}, bash.Decorator{}, sbcl.Decorator{}, r.Decorator{}, tcl.Decorator{}, pypy.Decorator{}, guile.Decorator{}, racket.Decorator{}}
 }
