@@ -58,7 +58,7 @@ const (
 // layOutAsync returns the layout, nil if a part of it is not known.
 func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 	known := false
-	for _, r := range [][2]int{{10, 2}, {11, 3}, {12, 4}, {13, 6}, {14, 6}} {
+	for _, r := range [][2]int{{10, 2}, {11, 3}, {12, 4}, {13, 6}, {14, 6}, {15, 0}} {
 		known = known || l.major == r[0] && l.minor == r[1]
 	}
 	if l.packed {
@@ -110,6 +110,9 @@ func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 		a.pageHeap, a.pageBegin, a.pageFinish, a.pageSpace = 24, 32, 40, 72
 	default:
 		a.pageHeap, a.pageBegin, a.pageFinish, a.pageSpace = 64, 72, 56, 80
+	}
+	if l.major >= 15 {
+		a.spaceList, a.state = 32, 504
 	}
 	return a, nil
 }

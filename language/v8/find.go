@@ -52,6 +52,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 		return nil, err
 	}
 	l.async, l.noAsync = layOutAsync(c, l)
+	l.threadLocal = threadLocal(im)
 	return []language.Runtime{&engine{path: m.Path, image: im, bias: bias, bare: isBare(im), untold: !tells, memory: p.Memory, modules: p.Modules, layout: l, arch: p.Arch, threads: p.Threads}}, err
 }
 
@@ -146,6 +147,25 @@ func (c *constants) either(other int64, name string) int64 {
 }
 
 var errPacked = errors.New("this V8 has compressed pointers, and is not Chromium's: its layout is not known")
+
+// threadLocal returns how many bytes of its own variables a program has in each thread; 0 for a
+// library, whose variables need not be at the thread pointer.
+func threadLocal(im *elf.Image) uint64 {
+	size, program := uint64(0), false
+	for _, p := range im.Progs {
+		switch p.Type {
+		case debugelf.PT_TLS:
+			align := min(max(p.Align, 8), mostLocal)
+			size = min((min(p.Memsz, mostLocal)+align-1)/align*align, mostLocal)
+		case debugelf.PT_INTERP:
+			program = true
+		}
+	}
+	if !program {
+		return 0
+	}
+	return size
+}
 
 // isBare reports whether a file has no symbols but the ones that it exports.
 func isBare(im *elf.Image) bool {

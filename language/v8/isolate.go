@@ -28,6 +28,7 @@ const (
 	mostStack     = 512 << 10 // bytes from the stack pointer on
 	innermost     = 64 << 10  // the same, where it is not known how far the stack goes
 	mostPointers  = 4 << 10   // on a stack
+	mostLocal     = 64 << 10  // bytes of a thread's own variables
 	farthestLimit = 4 << 20   // bytes between a stack pointer and the limit of the stack
 	slack         = 64 << 10
 	rootBias      = 128
@@ -38,9 +39,10 @@ const (
 
 // isolateOf finds the isolate that a thread is in, whose stack begins at sp and ends at end. root
 // is what JavaScript's code has in a register. Where other code runs, there is a pointer to the
-// isolate on the stack, as each scope of handles has one. The isolate has the limit of this stack.
-// isolateOf returns nil if there is none.
-func (h *heap) isolateOf(sp, end, root uint64) (found *isolate) {
+// isolate on the stack, as each scope of handles has one; or, as in Deno while it waits, only among
+// the thread's own variables, which end at the thread pointer. The isolate has the limit of this
+// stack. isolateOf returns nil if there is none.
+func (h *heap) isolateOf(sp, end, root, thread uint64) (found *isolate) {
 	is := func(p uint64) bool {
 		if h.Uint(p+isolateSelf, 8) == p && h.limits(p, sp) {
 			found = h.isolateAt(p)
@@ -51,7 +53,9 @@ func (h *heap) isolateOf(sp, end, root uint64) (found *isolate) {
 	if is(root - rootBias) {
 		return found
 	}
-	h.pointers(sp, end, is)
+	if h.pointers(sp, end, is); found == nil && thread%8 == 0 && thread > h.threadLocal {
+		h.pointers(thread-h.threadLocal, thread, is)
+	}
 	return found
 }
 
@@ -139,7 +143,8 @@ func (h *heap) isolates(threads []target.Thread) (list []*isolate) {
 			continue
 		}
 		root, _ := regs.Get(amd64.R13)
-		x := h.isolateOf(sp, sp+innermost, root)
+		thread, _ := regs.Get(amd64.FSBase)
+		x := h.isolateOf(sp, sp+innermost, root, thread)
 		if x == nil || known[x.at] {
 			continue
 		}

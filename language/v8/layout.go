@@ -34,6 +34,8 @@ type layout struct {
 	slicedParent, slicedOffset uint64
 	thinActual, externalData   uint64
 
+	threadLocal uint64 // bytes of each thread's own variables, before its thread pointer
+
 	types instanceTypes
 	kinds frameTypes
 	release

@@ -158,10 +158,6 @@ func collects(err error) bool {
 // TestTasks stops a program at random moments and holds the async functions that wait against what
 // the program has said of the same moment.
 func TestTasks(t *testing.T) {
-	stops := 12
-	if os.Getenv("SFWALK_SOAK") == "1" {
-		stops = 100
-	}
 	script, err := filepath.Abs("testdata/tasks.js")
 	if err != nil {
 		t.Fatal(err)
@@ -169,41 +165,119 @@ func TestTasks(t *testing.T) {
 	for _, node := range nodes(t) {
 		for _, flags := range [][]string{{"--no-opt"}, {"--expose-gc"}, {"--expose-gc", "--always-sparkplug"}} {
 			t.Run(fmt.Sprint(strings.TrimPrefix(node, "/"), flags), func(t *testing.T) {
-				file := filepath.Join(t.TempDir(), "tasks")
-				p := gdbtest.StartRunning(t, node, append(flags, script, file, "60", strconv.Itoa(len(flags)))...)
-				compared, functions, ready, wrong, left := 0, 0, 0, 0, 0
-				for n := 0; compared < stops && n < 50*stops; n++ {
-					for range 1 + n%50 {
-						p.States(t) // it runs meanwhile
-					}
-					p.Stop(t)
-					if want, ok := functionsSaid(t, file); ok {
-						tg, err := live.Attach(context.Background(), p.PID, live.Options{Consistent: true})
-						if err != nil {
-							t.Fatal(err)
-						}
-						list, err := tasksOf(t, tg, tg.Now())
-						tg.Close()
-						if collects(err) {
-							left++
-						} else {
-							if err != nil {
-								t.Error(err)
-							}
-							r, w := differences(t, functionsOf(t, list), want)
-							compared, functions, ready, wrong = compared+1, functions+len(want), ready+r, wrong+w
-						}
-					}
-					if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
-						t.Fatal(err)
-					}
-				}
-				t.Logf("%d stops, %d functions, %d of them ready, %d wrong; %d stops in the garbage collector", compared, functions, ready, wrong, left)
-				if compared < stops || ready == 0 {
-					t.Errorf("%d stops, %d functions that are ready", compared, ready)
-				}
+				tasksAtRandom(t, node, append(flags, script), len(flags))
 			})
 		}
+	}
+}
+
+// TestDenoTasks is TestTasks of Deno, where V8 notes lines at once.
+func TestDenoTasks(t *testing.T) {
+	script := forDeno(t, "tasks.js")
+	for _, deno := range denos(t) {
+		t.Run(strings.TrimPrefix(deno, "/"), func(t *testing.T) {
+			tasksAtRandom(t, deno, append(denoArguments([]string{"--expose-gc", "--no-enable-lazy-source-positions"}), script), 1)
+		})
+	}
+}
+
+// tasksAtRandom starts a program and stops it at random moments.
+func tasksAtRandom(t *testing.T, program string, args []string, seed int) {
+	t.Helper()
+	stops := 12
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		stops = 100
+	}
+	file := filepath.Join(t.TempDir(), "tasks")
+	p := gdbtest.StartRunning(t, program, append(args, file, "60", strconv.Itoa(seed))...)
+	compared, functions, ready, wrong, left := 0, 0, 0, 0, 0
+	for n := 0; compared < stops && n < 50*stops; n++ {
+		for range 1 + n%50 {
+			p.States(t) // it runs meanwhile
+		}
+		p.Stop(t)
+		if want, ok := functionsSaid(t, file); ok {
+			tg, err := live.Attach(context.Background(), p.PID, live.Options{Consistent: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := tasksOf(t, tg, tg.Now())
+			tg.Close()
+			if collects(err) {
+				left++
+			} else {
+				if err != nil {
+					t.Error(err)
+				}
+				r, w := differences(t, functionsOf(t, list), want)
+				compared, functions, ready, wrong = compared+1, functions+len(want), ready+r, wrong+w
+			}
+		}
+		if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d stops, %d functions, %d of them ready, %d wrong; %d stops in the garbage collector", compared, functions, ready, wrong, left)
+	if compared < stops || ready == 0 {
+		t.Errorf("%d stops, %d functions that are ready", compared, ready)
+	}
+}
+
+// TestTasksAtRest holds the only task of a program that waits in the event loop against its own
+// Error.stack.
+func TestTasksAtRest(t *testing.T) {
+	script, err := filepath.Abs("testdata/waits.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes(t) {
+		t.Run(strings.TrimPrefix(node, "/"), func(t *testing.T) { taskAtRest(t, node, []string{script}) })
+	}
+}
+
+// TestDenoTasksAtRest is TestTasksAtRest of Deno.
+func TestDenoTasksAtRest(t *testing.T) {
+	script := forDeno(t, "waits.js")
+	for _, deno := range denos(t) {
+		t.Run(strings.TrimPrefix(deno, "/"), func(t *testing.T) { taskAtRest(t, deno, append(denoArguments(nil), script)) })
+	}
+}
+
+func taskAtRest(t *testing.T, program string, args []string) {
+	p := gdbtest.StartRunning(t, program, args...)
+	line, err := p.Stdout.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stack string
+	if err := json.Unmarshal([]byte(line), &stack); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	p.Rest(t)
+	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	list, err := tasksOf(t, tg, tg.Now())
+	if err != nil {
+		t.Error(err)
+	}
+	want := framesOf(t, stack)[:1] // which has called that, no function waits for
+	for line := range strings.Lines(stack) {
+		if rest, is := strings.CutPrefix(line, "    at async "); is {
+			want = append(want, framesOf(t, "    at "+rest)...)
+		}
+	}
+	if len(list) != 1 || list[0].State != "waiting" {
+		t.Fatalf("%+v, want one that waits", list)
+	}
+	var got []frame
+	for _, f := range list[0].Frames {
+		got = append(got, frame{f.Function, strings.TrimPrefix(f.File, "file://"), f.Line, f.Column})
+	}
+	if !same(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
 	}
 }
 

@@ -87,7 +87,7 @@ func (w *walk) told() (t language.Thread, ok bool) {
 		return t, false
 	}
 	h := w.reader()
-	x := h.isolateOf(sp, end, w.stack.Frames[0].Register(amd64.R13).Bits)
+	x := h.isolateOf(sp, end, w.stack.Frames[0].Register(amd64.R13).Bits, w.stack.Frames[0].Register(amd64.FSBase).Bits)
 	if x == nil {
 		return t, false
 	}

@@ -136,8 +136,8 @@ function announce(even) {
     }
   }
   number = even ? number + 2 - number % 2 : number + 1 - number % 2;
-  const text = number + '\n' + JSON.stringify(list) + '\n\n';
-  fs.writeSync(out, text, 0);
+  const text = Buffer.from(number + '\n' + JSON.stringify(list) + '\n\n');
+  fs.writeSync(out, text, 0, text.length, 0); // Deno appends a string
 }
 
 let kept = [];
