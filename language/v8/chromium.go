@@ -9,9 +9,6 @@ import (
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
-// packedReleases are the releases of V8 whose layout with packed values is known.
-var packedReleases = [][2]int{{15, 0}}
-
 // crashpadNote is a section of Chromium's, and of what has Chromium within itself, such as
 // Electron: its crash reporter finds the process by it.
 const crashpadNote = ".note.crashpad.info"

@@ -6,22 +6,59 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/npm"
 )
 
-// chromiums returns the Chromium of this machine.
-func chromiums(t *testing.T) []string {
+// chromiums returns Chromium of packages: npm's, and the one of this machine if its V8 is known.
+func chromiums(t *testing.T) (list []string) {
 	t.Helper()
 	if list := os.Getenv("SFWALK_CHROMIUMS"); list != "" {
 		return strings.Split(list, ":")
 	}
 	gdbtest.NeedSoak(t)
-	return []string{gdbtest.Tool(t, "chromium")}
+	node := gdbtest.Tool(t, "node")
+	for spec, sum := range map[string]string{
+		"@sparticuz/chromium@152.0.0": "b0ce278bb465f537e3fa47615fda394ad54e5ba1c1e800b452252a1ea7c9cd46", // V8 15.2
+	} {
+		const packed = "bin/chromium.br"
+		p := npm.Package{Spec: spec, Sum: sum, Keep: func(name string) (file string, mode os.FileMode) {
+			if name == packed {
+				return name, 0o644
+			}
+			return "", 0
+		}}
+		dir, err := p.Folder()
+		gdbtest.FromNPM(t, err)
+		program := filepath.Join(t.TempDir(), "chromium")
+		const unpack = `const fs = require("fs"), [from, to] = process.argv.slice(1);
+			fs.writeFileSync(to, require("zlib").brotliDecompressSync(fs.readFileSync(from)), { mode: 0o755 })`
+		if said, err := exec.Command(node, "-e", unpack, filepath.Join(dir, packed), program).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		list = append(list, program)
+	}
+	own := gdbtest.Tool(t, "chromium")
+	said, err := exec.Command(own, "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	milestone := regexp.MustCompile(`\d{3}`).FindString(string(said))
+	if milestone == "" {
+		t.Fatalf("%q", said)
+	}
+	if _, err := os.Stat(fmt.Sprintf("constants/%s.%s.packed", milestone[:2], milestone[2:])); err == nil {
+		list = append(list, own)
+	} else {
+		t.Logf("%s has a V8 that is not known", said)
+	}
+	return list
 }
 
 // announcementMark is how the page's array of announcements begins; behind it they are as in a

@@ -217,7 +217,10 @@ func (l *layout) pack() {
 	l.uncompiledName, l.uncompiledStart, l.uncompiledEnd = 8, 12, 16
 	l.bytecodeLength, l.positions, l.bytecodes = 8, 16, 40
 	l.arrayLength, l.array = 4, 8
-	l.objectProperties, l.descriptors, l.oddballKind = 4, 20, 24
+	l.objectProperties, l.descriptors, l.oddballKind = 4, 16, 24
+	if l.major == 15 && l.minor == 0 {
+		l.descriptors = 20
+	}
 	l.stringLength, l.chars, l.consFirst, l.consSecond = 8, 12, 12, 16
 	l.slicedParent, l.slicedOffset, l.thinActual, l.externalData = 12, 16, 12, 16
 	l.scriptURLAt /= 2

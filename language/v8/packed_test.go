@@ -2,6 +2,7 @@ package v8
 
 import (
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
@@ -190,6 +191,33 @@ func TestPacked(t *testing.T) {
 	}
 	if codes != 3 {
 		t.Errorf("%d of the code and its two functions", codes)
+	}
+}
+
+// TestPackedReleases: all is known of each release of which something is.
+func TestPackedReleases(t *testing.T) {
+	files, err := constantFiles.ReadDir("constants")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range files {
+		v := &version{packed: true}
+		if _, err := fmt.Sscanf(f.Name(), "%d.%d.packed", &v.major, &v.minor); err != nil {
+			continue
+		}
+		found++
+		text, err := packedConstants(v.major, v.minor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.told = constantsIn(string(text))
+		if l, err := layOut(&constants{version: v}); err != nil || !l.packed {
+			t.Errorf("%s: %v", f.Name(), err)
+		}
+	}
+	if found < 3 {
+		t.Errorf("%d releases", found)
 	}
 }
 

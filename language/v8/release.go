@@ -2,6 +2,7 @@ package v8
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -44,10 +45,12 @@ type table struct {
 	bytecodeSizes string // a character each: 1 to 9, a for 10
 }
 
+var allTables = slices.Concat(tables, packedTables)
+
 // releaseOf returns what is known of a release.
 func releaseOf(major, minor int) (*release, error) {
-	for i := range tables {
-		if t := &tables[i]; t.major == major && t.minor == minor {
+	for i := range allTables {
+		if t := &allTables[i]; t.major == major && t.minor == minor {
 			return made[i](), nil
 		}
 	}
@@ -56,8 +59,8 @@ func releaseOf(major, minor int) (*release, error) {
 
 // made makes each release's table when it is asked for.
 var made = func() (list []func() *release) {
-	for i := range tables {
-		list = append(list, sync.OnceValue(tables[i].release))
+	for i := range allTables {
+		list = append(list, sync.OnceValue(allTables[i].release))
 	}
 	return list
 }()

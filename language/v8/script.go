@@ -52,17 +52,26 @@ func (h *heap) placeOf(lines *lineTables, script uint64, position int) (p place)
 	return p
 }
 
-// isEval reports whether a script was made by eval.
+// isEval reports whether a script was made by eval. Of late, some of these have another flag; but
+// they have the function that has called eval.
 func (h *heap) isEval(script uint64) bool {
 	const evaluated = 1 // flags stand before the URL
-	return script != 0 && h.small(script, h.scriptURLAt-h.word)&evaluated != 0
+	if script == 0 {
+		return false
+	}
+	return h.small(script, h.scriptURLAt-h.word)&evaluated != 0 || h.packed && h.is(h.field(script, scriptFrom*h.word), h.types.shared)
 }
+
+// Words of a Script: the function that has called eval, and where.
+const (
+	scriptFrom         = 9
+	scriptFromPosition = 10
+)
 
 // origin tells where the script of an eval comes from, as V8's own traces do.
 func (h *heap) origin(lines *lineTables, script uint64, depth int) string {
-	from, fromPosition := 9*h.word, 10*h.word
 	text := "eval at "
-	shared := h.field(script, from)
+	shared := h.field(script, scriptFrom*h.word)
 	f, ok := h.functionOf(shared)
 	if !ok || depth == mostNested {
 		h.Err()
@@ -81,7 +90,7 @@ func (h *heap) origin(lines *lineTables, script uint64, depth int) string {
 		}
 		return text + " (" + h.origin(lines, f.script, depth+1) + ")"
 	}
-	position := h.small(script, fromPosition)
+	position := h.small(script, scriptFromPosition*h.word)
 	if position < 0 { // it is an offset in the bytecode
 		position = h.positionAt(f.bytecode, -position)
 	}

@@ -225,7 +225,7 @@ func compareStops(t *testing.T, p *gdbtest.Process, stops int, announced func() 
 			got, _ := shown(d)
 			compared++
 			frames += len(want)
-			if !ends(got, want) {
+			if !ends(got, want) && len(d.Warnings()) == 0 { // else it is said what is missing
 				wrong++
 				if wrong < 8 {
 					t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -54,13 +53,27 @@ func untold(m *target.Module, im *elfimage.Image) *version {
 			return v
 		}
 		text, err := constantFiles.ReadFile(fmt.Sprintf("constants/%d.%d", v.major, v.minor))
-		if err != nil || v.packed && !slices.Contains(packedReleases, [2]int{v.major, v.minor}) {
+		if v.packed {
+			text, err = packedConstants(v.major, v.minor)
+		}
+		if err != nil {
 			v.err = fmt.Errorf("the layout of V8 %d.%d in this program is not known", v.major, v.minor)
 			return v
 		}
 		v.told, v.err = constantsIn(string(text)), nil
 		return v
 	}).(*version)
+}
+
+// packedConstants returns what V8 with packed values would tell: as V8 15.0 tells, but for what a
+// file has of a release.
+func packedConstants(major, minor int) ([]byte, error) {
+	of, err := constantFiles.ReadFile(fmt.Sprintf("constants/%d.%d.packed", major, minor))
+	if err != nil {
+		return nil, err
+	}
+	all, err := constantFiles.ReadFile("constants/15.0")
+	return append(all, of...), err
 }
 
 func constantsIn(text string) map[string]int64 {
