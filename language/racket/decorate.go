@@ -35,14 +35,6 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 		d.Early = "the stack of its procedures was not found: none is known that waits"
 	}
 	known := map[uint64]language.Frame{}
-	frameOf := func(c call) language.Frame {
-		f, ok := known[c.ra]
-		if !ok {
-			f = r.frame(c.code, c.ra)
-			known[c.ra] = f
-		}
-		return f
-	}
 	for i, e := range entries {
 		f := s.Frames[e.level]
 		cfa, _ := f.CFA()
@@ -50,10 +42,10 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 		if e.level == 0 {
 			g.Frames = append(g.Frames, r.frame(e.code, 0))
 		} else {
-			g.Frames = append(g.Frames, frameOf(call{e.code, 0, f.PC()}))
+			g.Frames = append(g.Frames, r.known(known, call{e.code, 0, f.PC()}))
 		}
 		for e.last && len(list) > 0 {
-			c, one := list[0], frameOf(list[0])
+			c, one := list[0], r.known(known, list[0])
 			list = list[1:]
 			g.Frames = append(g.Frames, one)
 			if c.code.system && one.Function == enters && i < len(entries)-1 {

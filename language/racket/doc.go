@@ -9,5 +9,5 @@
 // which the caller goes on. Before that address, the code says how large the caller's frame is, and
 // where the caller's code object begins. A segment that is full, or that a continuation has taken,
 // is followed by the next continuation in a chain. Racket keeps a list of such chains: each prompt
-// begins one.
+// begins one. A thread of Racket that does not run has such a list in its engine.
 package racket

@@ -45,7 +45,7 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 	if p.Arch.Chez == nil {
 		return nil, errors.New("what Chez Scheme keeps in registers is not known of the processor")
 	}
-	r := &runtime{module: m, code: p.Arch.Chez, enter: enter.Addr + bias}
+	r := &runtime{arch: p.Arch, module: m, code: p.Arch.Chez, writable: p.Writable, enter: enter.Addr + bias}
 	if collect, ok := im.Exported("S_do_gc"); ok {
 		r.collect = collect.Addr + bias
 	}
@@ -54,9 +54,11 @@ func (Decorator) Find(p *language.Process, m *target.Module) ([]language.Runtime
 
 // runtime is Chez Scheme in a process.
 type runtime struct {
-	module *target.Module
-	code   *arch.ChezCode
-	pages  pages.Spare
+	arch     *arch.Arch
+	module   *target.Module
+	code     *arch.ChezCode
+	writable func() []target.Mapping // nil if nobody knows it
+	pages    pages.Spare
 
 	enter   uint64 // where S_call_help begins, by which C enters Scheme
 	collect uint64 // where S_do_gc begins, the garbage collector; 0 if that is not known

@@ -24,6 +24,7 @@ const (
 	names  = lo + 0x800
 	stack  = lo + 0xa00 // and what a continuation has
 	taken  = lo + 0xe00
+	thread = lo + 0x1000
 )
 
 // spare has the pages of all inputs: making room anew would take most of the time.
@@ -32,7 +33,7 @@ var spare pages.Spare
 // small returns memory with a procedure that has called itself, on two parts of a stack, and in a
 // chain of Racket's.
 func small() []byte {
-	b := make([]byte, 0x1000)
+	b := make([]byte, 0x1200)
 	words := func(at uint64, list ...uint64) {
 		for i, v := range list {
 			binary.LittleEndian.PutUint64(b[at-lo+word*uint64(i):], v)
@@ -70,6 +71,14 @@ func small() []byte {
 	words(names+0x170, object(names+0x100, typedTag), object(names+0xb0, typedTag), fixnum(1), fixnum(2), fixnum(9), fixnum(4))
 	words(names+0x1b0, object(chain, typedTag), nilObject)
 	words(record+21*word, object(names+0x1b0, pairTag))
+	// A thread, its kind, and its engine.
+	words(thread, object(thread+0x80, typedTag), falseObject, falseObject, falseObject, object(thread+0x100, closureTag), object(chain, typedTag), falseObject)
+	words(thread+0x80, object(thread+0x80, typedTag), object(thread+0xa0, typedTag))
+	words(thread+0xa0, 6<<4|stringKind)
+	for i, c := range "thread" {
+		binary.LittleEndian.PutUint32(b[thread+0xa8-lo+4*uint64(i):], uint32(c)<<8|charKind)
+	}
+	words(thread+0x100, 0, object(names+0x1b0, pairTag))
 	return b
 }
 
@@ -88,6 +97,30 @@ func read(b []byte) (frames []language.Frame, err error) {
 		frames = append(frames, r.frame(c.code, c.ra))
 	}
 	return frames, err
+}
+
+func tasks(b []byte) ([]language.Task, error) {
+	r := &reader{Reader: structs.New(amd64.Arch, memtest.Flat{Lo: lo, Data: b}, &spare), left: mostTaskWork}
+	defer r.Free()
+	found := &threads{reader: r, kinds: map[uint64]bool{}}
+	found.piece(lo, b)
+	return found.tasks()
+}
+
+// TestSmallTask has a thread read.
+func TestSmallTask(t *testing.T) {
+	list, err := tasks(small())
+	if err != nil || len(list) != 1 || list[0].ID != thread || list[0].State != "waiting" || len(list[0].Frames) != 2 || list[0].Early != "" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// FuzzTasks reads threads.
+func FuzzTasks(f *testing.F) {
+	f.Add(small())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		bounds.Hold(t, 256<<20, func() { tasks(b) })
+	})
 }
 
 // TestSmall has frames read.

@@ -55,6 +55,16 @@ func (r *reader) frame(c code, ra uint64) (f language.Frame) {
 	return f
 }
 
+// known returns a procedure that waits as a frame, which known may have by where it goes on.
+func (r *reader) known(known map[uint64]language.Frame, c call) language.Frame {
+	f, ok := known[c.ra]
+	if !ok {
+		f = r.frame(c.code, c.ra)
+		known[c.ra] = f
+	}
+	return f
+}
+
 // visible returns the name of a procedure without what Racket has put before it: "[" is for names
 // that were made of a place, "]" for ones that begin with either, and "!" and "^" say behind these
 // whether it is a method.
