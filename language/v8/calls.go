@@ -10,6 +10,7 @@ import (
 // call is a function that runs.
 type call struct {
 	function
+	shared      uint64 // the SharedFunctionInfo; 0 if it is not known
 	object      uint64 // the function object; 0 if it is not known
 	this        value
 	constructor bool // it is called by "new"
@@ -18,8 +19,31 @@ type call struct {
 	guess       bool // it, or its place, need not be right
 }
 
+// callKey tells a call from others of the same moment.
+type callKey struct {
+	shared, object, bytecode uint64
+	this                     value
+	offset                   int
+	kind                     string
+	constructor              bool
+	guess, later             bool
+}
+
 // frames returns the frame of a call.
 func (w *walk) frames(x *call) []language.Frame {
+	if x.shared == 0 {
+		return []language.Frame{w.callFrame(x)}
+	}
+	h := w.heap
+	key := callKey{x.shared, x.object, x.bytecode, x.this, x.offset, x.kind, x.constructor, x.guess, w.stack.Later}
+	f, ok := h.calls[key]
+	if !ok {
+		f = keep(h.calls, key, w.callFrame(x))
+	}
+	return []language.Frame{f}
+}
+
+func (w *walk) callFrame(x *call) language.Frame {
 	h, k := w.heap, w.heap.kept
 	if k == nil {
 		k = &h.once // frames of a recursion are equal
@@ -40,7 +64,7 @@ func (w *walk) frames(x *call) []language.Frame {
 		}
 		h.Err()
 	}
-	return []language.Frame{f}
+	return f
 }
 
 // read reads the frame of a call. A function without a table of positions has the line in which
@@ -125,13 +149,21 @@ func (w *walk) interpreterOffset(r *record, bytecode uint64) (offset int, guess 
 // baselineOffset returns the offset in bytecode of a place in code of the baseline compiler.
 func (w *walk) baselineOffset(r *record, bytecode uint64) int {
 	h := w.heap
+	at := r.frame.AddressInBlock()
+	if offset, ok := h.offsets[at]; ok {
+		return offset
+	}
 	table := h.bytes(h.protected(r.code.object, h.codePositions), mostTable)
 	n := h.small(bytecode, h.bytecodeLength)
 	if bytecode == 0 || n < 0 || n > mostBytecode {
 		return -1
 	}
 	p := h.raw(bytecode-1+h.bytecodes, n)
-	return h.baselineOffset(table, p, int(r.frame.AddressInBlock()+1-r.code.lo))
+	offset := h.baselineOffset(table, p, int(at+1-r.code.lo))
+	if h.OK() {
+		keep(h.offsets, at, offset)
+	}
+	return offset
 }
 
 // optimized returns the frames that are one frame of an optimizing compiler's code.
@@ -141,17 +173,17 @@ func (w *walk) optimized(r *record, x *call, shared uint64) (frames []language.F
 	if r.code.kind == h.baseline+1 {
 		kind = "maglev"
 	}
-	deopt, exact := h.safepoint(&r.code, int(r.frame.PC()-r.code.lo))
-	list := h.inlined(&r.code, deopt, r.fp)
-	if h.Err() != nil || len(list) > 0 && list[len(list)-1].shared != shared {
+	s := h.siteOf(&r.code, r.frame.PC())
+	list := s.list
+	if len(list) > 0 && list[len(list)-1].shared != shared {
 		list = nil
 	}
-	if w.stack.Later && len(list) == 0 && h.sharedIn(h.protected(r.code.object, h.codeDeopt)) != shared {
+	if w.stack.Later && len(list) == 0 && h.compiledFrom(&r.code) != shared {
 		w.said.Early = unread // the code, or the function, may be another one by now
 		return nil
 	}
 	for i, n := range list {
-		y := call{object: n.function.word, this: n.this, constructor: n.constructor, offset: n.offset, kind: "inlined", guess: !exact}
+		y := call{shared: n.shared, object: n.function.at(h, r.fp).word, this: n.this.at(h, r.fp), constructor: n.constructor, offset: n.offset, kind: "inlined", guess: !s.exact}
 		if i == len(list)-1 { // the compiled function itself
 			y.object, y.constructor, y.kind = x.object, x.constructor, kind
 		}

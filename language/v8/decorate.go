@@ -200,8 +200,10 @@ func (w *walk) javaScript(r *record) []language.Frame {
 	h := w.heap
 	x := call{object: h.slot(r.at(functionAt))}
 	shared := uint64(0)
-	if h.isContext(r.mark) && h.isFunction(x.object) {
-		shared = h.field(x.object, h.functionShared)
+	if h.isContext(r.mark) {
+		shared = h.sharedOf(x.object)
+	}
+	if shared != 0 {
 		x.this, x.constructor = value{known: true, word: h.onStack(r.at(thisAt))}, w.constructs(r)
 	}
 	h.Err()
@@ -222,7 +224,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 		if !optimized {
 			shared = h.kept.sharedOf(bytecode)
 		} else {
-			shared = h.sharedIn(h.protected(r.code.object, h.codeDeopt))
+			shared = h.compiledFrom(&r.code)
 		}
 		f, ok = h.functionOf(shared)
 		ok = ok && w.runs(r, &f, shared, bytecode)
@@ -234,7 +236,7 @@ func (w *walk) javaScript(r *record) []language.Frame {
 		}
 		return nil
 	}
-	x.function = f
+	x.function, x.shared = f, shared
 	switch {
 	case f.builtin || f.api:
 		return w.builtin(r, &x)
@@ -265,7 +267,7 @@ func (w *walk) runs(r *record, f *function, shared, bytecode uint64) bool {
 	h := w.heap
 	switch {
 	case r.code.object != 0 && r.code.kind > h.baseline:
-		return h.sharedIn(h.protected(r.code.object, h.codeDeopt)) == shared
+		return h.compiledFrom(&r.code) == shared
 	case r.code.object != 0 && r.code.kind == h.baseline || !f.builtin && !f.api:
 		return f.bytecode == bytecode
 	}

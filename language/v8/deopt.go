@@ -20,6 +20,40 @@ type value struct {
 	known bool
 	word  uint64 // the value
 	shape uint64 // of an object that was taken apart: its Map; else 0
+	slot  int    // if it is on the stack, how many words below the return address; else 0
+}
+
+// site is a place in optimized code: the frames that are noted there, the innermost first, and
+// whether they are of this very place.
+type site struct {
+	list  []noted
+	exact bool
+}
+
+// siteOf returns what is noted for a PC in code.
+func (h *heap) siteOf(c *code, pc uint64) site {
+	s, ok := h.sites[pc]
+	if !ok {
+		deopt, exact := h.safepoint(c, int(pc-c.lo))
+		s = site{h.inlined(c, deopt), exact}
+		if h.Err() != nil {
+			return site{exact: exact}
+		}
+		keep(h.sites, pc, s)
+	}
+	return s
+}
+
+// at returns a value of the frame whose record is at an address.
+func (v value) at(h *heap, fp uint64) value {
+	if v.slot == 0 {
+		return v
+	}
+	v = value{known: true, word: h.onStack(fp + 8 - 8*uint64(v.slot))}
+	if h.Err() != nil {
+		return value{}
+	}
+	return v
 }
 
 // Bounds of what a compiler notes.
@@ -178,7 +212,7 @@ func behindSlots(table []byte) []byte {
 }
 
 // inlined returns the frames that are noted under a number, the innermost first.
-func (h *heap) inlined(c *code, deopt int, fp uint64) (list []noted) {
+func (h *heap) inlined(c *code, deopt int) (list []noted) {
 	data := h.protected(c.object, h.codeDeopt)
 	if t, ok := h.typeOf(data); !ok || t != h.types.fixed && t != h.types.protectedFixed {
 		return nil
@@ -205,8 +239,8 @@ func (h *heap) inlined(c *code, deopt int, fp uint64) (list []noted) {
 		case goesOn, slices.Contains(h.translations.interpreted[:], s.op):
 			f := noted{offset: s.args[0], constructor: constructor, builtin: goesOn}
 			f.shared = weakly(h.element(literals, s.args[1]))
-			f.function = h.value(r, literals, fp, 0)
-			f.this = h.value(r, literals, fp, 0)
+			f.function = h.value(r, literals, 0)
+			f.this = h.value(r, literals, 0)
 			list = append(list, f)
 			constructor = false
 		}
@@ -216,6 +250,18 @@ func (h *heap) inlined(c *code, deopt int, fp uint64) (list []noted) {
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// compiledFrom returns the SharedFunctionInfo of the function that optimized code was made of; 0 if
+// that is not known.
+func (h *heap) compiledFrom(c *code) uint64 {
+	shared, ok := h.compiled[c.object]
+	if !ok {
+		if shared = h.sharedIn(h.protected(c.object, h.codeDeopt)); h.OK() {
+			keep(h.compiled, c.object, shared)
+		}
+	}
+	return shared
 }
 
 // sharedIn returns the SharedFunctionInfo of the function that was compiled, by the compiler's
@@ -232,20 +278,20 @@ func (h *heap) sharedIn(data uint64) uint64 {
 }
 
 // value reads the next value. Objects that were taken apart may have others within them.
-func (h *heap) value(r *reader, literals, fp uint64, depth int) (v value) {
+func (h *heap) value(r *reader, literals uint64, depth int) (v value) {
 	s := r.next()
 	switch s.op {
 	case h.translations.literal:
 		return value{known: true, word: weakly(h.element(literals, s.args[0]))}
 	case h.translations.slot:
-		return value{known: true, word: h.onStack(fp + 8 - 8*uint64(s.args[0]))}
+		return value{slot: s.args[0]}
 	case h.translations.captured:
 		for i := 0; i < s.args[0] && !r.failed; i++ {
 			if depth == mostNested {
 				r.failed = true
 				break
 			}
-			if part := h.value(r, literals, fp, depth+1); i == 0 {
+			if part := h.value(r, literals, depth+1); i == 0 {
 				v.shape = part.word
 			}
 		}

@@ -26,6 +26,20 @@ const (
 	flagTopLevel = 1 << 28
 )
 
+// sharedOf returns the SharedFunctionInfo of a function object; 0 for what is none.
+func (h *heap) sharedOf(fn uint64) (shared uint64) {
+	shared, ok := h.objects[fn]
+	if !ok {
+		if h.isFunction(fn) {
+			shared = h.field(fn, h.functionShared)
+		}
+		if h.OK() {
+			keep(h.objects, fn, shared)
+		}
+	}
+	return shared
+}
+
 // functionOf reads a SharedFunctionInfo.
 func (h *heap) functionOf(shared uint64) (f function, ok bool) {
 	if f, ok = h.functions[shared]; ok {

@@ -140,7 +140,7 @@ func all(data []byte, x sample) (list []language.Frame, codes int) {
 	if c, ok := h.codeAt(x.text + 8); ok {
 		codes++
 		deopt, _ := h.safepoint(&c, 8)
-		for _, n := range h.inlined(&c, deopt, heapAt+64) {
+		for _, n := range h.inlined(&c, deopt) {
 			codes++
 			h.functionOf(n.shared)
 			h.nameOf(&f, n.function.word, n.this, n.constructor)

@@ -1,6 +1,7 @@
 package v8
 
 import (
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/language/internal/structs"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -27,11 +28,17 @@ type heap struct {
 	modules    map[uint64]wasmModule // by their instances
 	patterns   map[uint64]string     // names of code of regular expressions
 	codes      map[uint64]code       // by an address in it; that there is none, too
+	compiled   map[uint64]uint64     // SharedFunctionInfos of optimized code, by its Code
+	objects    map[uint64]uint64     // the same, of function objects; 0 for what is none
+	sites      map[uint64]site       // of optimized code, by the PC
+	offsets    map[uint64]int        // in the bytecode of baseline code, by the PC
+	calls      map[callKey]language.Frame
 }
 
 func newHeap(r *structs.Reader, l *layout) *heap {
 	return &heap{Reader: r, layout: l, most: mostEffort, keys: map[uint64]string{}, classes: map[uint64]string{}, plainNames: map[uint64]bool{},
-		functions: map[uint64]function{}, tables: map[uint64][]byte{}, codes: map[uint64]code{}, patterns: map[uint64]string{}, modules: map[uint64]wasmModule{}}
+		functions: map[uint64]function{}, tables: map[uint64][]byte{}, codes: map[uint64]code{}, patterns: map[uint64]string{}, modules: map[uint64]wasmModule{},
+		compiled: map[uint64]uint64{}, objects: map[uint64]uint64{}, sites: map[uint64]site{}, offsets: map[uint64]int{}, calls: map[callKey]language.Frame{}}
 }
 
 // mostEffort bounds what is read for one stack, in bytes. mostKept bounds what is kept of each
@@ -50,7 +57,7 @@ func (h *heap) spend(n int) bool {
 }
 
 // keep keeps a value, and forgets others if there are too many.
-func keep[V any](m map[uint64]V, key uint64, v V) V {
+func keep[K comparable, V any](m map[K]V, key K, v V) V {
 	if len(m) >= mostKept {
 		clear(m)
 	}

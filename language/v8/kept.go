@@ -14,7 +14,11 @@ type kept struct {
 	frames    map[frameKey]language.Frame
 	shared    map[uint64]uint64 // SharedFunctionInfos by their bytecode
 	codes     map[uint64]uint64 // where code begins, by an address in it
+	plain     map[uint64][mapSize]byte
 }
+
+// mapSize is how much of a Map says where its objects have their properties, in bytes.
+const mapSize = 56
 
 // sharedSize is how much of a SharedFunctionInfo says what the function is, in bytes.
 const sharedSize = 64
@@ -52,6 +56,23 @@ func (k *kept) keepFunction(shared uint64, bytes *[sharedSize]byte, f function) 
 		k.functions = map[uint64]keptFunction{}
 	}
 	k.functions[shared] = keptFunction{*bytes, f}
+}
+
+// isPlain reports whether a Map is kept as one of functions without a name of their own. If it is
+// not, and plain is true, it is from now on.
+func (k *kept) isPlain(m uint64, bytes *[mapSize]byte, plain bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if had, ok := k.plain[m]; ok && had == *bytes {
+		return true
+	}
+	if plain {
+		if k.plain == nil || len(k.plain) >= mostKeptFrames {
+			k.plain = map[uint64][mapSize]byte{}
+		}
+		k.plain[m] = *bytes
+	}
+	return plain
 }
 
 func (k *kept) frame(key *frameKey) (f language.Frame, ok bool) {

@@ -80,10 +80,18 @@ func (h *heap) ownName(fn uint64) string {
 	if h.plainNames[m] {
 		return "" // V8 computes the names of all functions that are made so
 	}
+	var bytes [mapSize]byte
+	if h.kept != nil && isPointer(m) && h.Bytes(m-1, bytes[:]) && h.kept.isPlain(m, &bytes, false) {
+		keep(h.plainNames, m, true)
+		return ""
+	}
 	if p, ok := h.own(fn, "name"); ok && !p.accessor && h.isString(p.value) {
 		return h.text(p.value)
 	} else if ok && p.accessor {
 		keep(h.plainNames, m, true)
+		if h.kept != nil && h.Uint(m-1+h.mapBits3, 4)&mapIsDictionary == 0 {
+			h.kept.isPlain(m, &bytes, true)
+		}
 	}
 	return ""
 }

@@ -164,7 +164,7 @@ func allPacked(data []byte, x packedSample) (list []language.Frame, codes int, e
 		if c.kind != 13 { // of which the table has another form
 			codes = 0
 		}
-		for _, n := range h.inlined(&c, max(deopt, 0), packedAt+64) {
+		for _, n := range h.inlined(&c, max(deopt, 0)) {
 			codes++
 			h.functionOf(n.shared)
 			h.nameOf(&f, n.function.word, n.this, n.constructor)
