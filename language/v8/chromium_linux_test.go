@@ -26,6 +26,7 @@ func chromiums(t *testing.T) (list []string) {
 	node := gdbtest.Tool(t, "node")
 	for spec, sum := range map[string]string{
 		"@sparticuz/chromium@152.0.0": "b0ce278bb465f537e3fa47615fda394ad54e5ba1c1e800b452252a1ea7c9cd46", // V8 15.2
+		"@sparticuz/chromium@153.0.0": "20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0", // V8 15.3
 	} {
 		const packed = "bin/chromium.br"
 		p := npm.Package{Spec: spec, Sum: sum, Keep: func(name string) (file string, mode os.FileMode) {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"fmt"
 	"testing"
 
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/elftest"
 )
 
@@ -29,23 +29,39 @@ func TestChromiumVersion(t *testing.T) {
 		{"\x0015.0.245.13.1\x00Chrome/150.0.7871.100\x00", true, 0, 0},
 		{"\x0015.0.245.13\x00Chrome/150.0.7871.100\x00", false, 0, 0},
 	} {
-		f := elftest.File{Class: elf.ELFCLASS64, Order: binary.LittleEndian, Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{
-			{Name: ".rodata", Flags: elf.SHF_ALLOC, Addr: 0x1000, Data: []byte(c.text)},
-		}}
-		if c.note {
-			f.Sections = append(f.Sections, elftest.Section{Name: crashpadNote, Type: elf.SHT_NOTE, Flags: elf.SHF_ALLOC, Addr: 0x400000, Data: make([]byte, 32)})
-		}
-		file := f.Bytes()
-		im, err := elfimage.Open(bytes.NewReader(file), int64(len(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		im := imageOf(t, c.text, c.note)
 		major, minor := 0, 0
 		if isChromium(im) {
 			major, minor = chromiumVersion(im)
 		}
 		if major != c.major || minor != c.minor {
-			t.Errorf("%.60q: %d.%d", fmt.Sprint(c.text), major, minor)
+			t.Errorf("%.60q: %d.%d", c.text, major, minor)
 		}
 	}
+}
+
+// imageOf makes a file with texts.
+func imageOf(t *testing.T, text string, note bool) *elfimage.Image {
+	t.Helper()
+	f := elftest.File{Class: elf.ELFCLASS64, Order: binary.LittleEndian, Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{
+		{Name: ".rodata", Flags: elf.SHF_ALLOC, Addr: 0x1000, Data: []byte(text)},
+	}}
+	if note {
+		f.Sections = append(f.Sections, elftest.Section{Name: crashpadNote, Type: elf.SHT_NOTE, Flags: elf.SHF_ALLOC, Addr: 0x400000, Data: make([]byte, 32)})
+	}
+	file := f.Bytes()
+	im, err := elfimage.Open(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return im
+}
+
+// FuzzChromiumVersion looks for versions in files that have anything.
+func FuzzChromiumVersion(f *testing.F) {
+	f.Add("\x0015.0.245.13\x00Chrome/150.0.7871.100\x00")
+	f.Fuzz(func(t *testing.T, text string) {
+		im := imageOf(t, text, true)
+		bounds.Hold(t, 8<<20+64*len(text), func() { chromiumVersion(im) })
+	})
 }
