@@ -9,7 +9,7 @@ const (
 	contUsed   = 3 // stack-clength
 	contLink   = 4
 	contReturn = 5
-	contShot   = ^uint64(word) + 1 // contLength of one that cannot be used any more, and of the last one
+	contShot   = 1<<64 - word // contLength of one that cannot be used any more, and of the last one
 )
 
 // context is what a thread has of Scheme: the segment of the stack on which it runs, and the
@@ -98,11 +98,9 @@ func (r *reader) isContinuation(v uint64) bool {
 	return entry > codeText && ok && r.Pointer(at)&continuationFlag != 0 && r.OK()
 }
 
-// Words of Racket's record of a chain, a metacontinuation-frame.
-const (
-	chainFields = 3 // that are looked at
-	chainResume = 2 // the continuation
-)
+// chainResume is which word of Racket's record of a chain, a metacontinuation-frame, leads to the
+// continuation.
+const chainResume = 2
 
 // isChain reports whether an object is Racket's record of a chain of continuations.
 func (r *reader) isChain(v uint64) bool {
@@ -111,12 +109,10 @@ func (r *reader) isChain(v uint64) bool {
 	return r.Err() == nil && ok
 }
 
-// call is a frame of the stack.
+// call is a procedure that waits.
 type call struct {
 	code code
-	base uint64 // where the frame begins
-	// ra is where the procedure goes on; for the innermost one, it is where it is.
-	ra uint64
+	ra   uint64 // where it goes on
 }
 
 // mostCalls bounds the frames of one stack.
@@ -137,7 +133,7 @@ func (r *reader) calls(c context) (list []call, err error) {
 	stack, link, chains, base := c.stack, c.link, c.chains, c.base
 	for steps := 0; r.OK(); steps++ {
 		if len(list) >= mostCalls || steps >= 2*mostCalls {
-			r.Fail("there are more than %d", mostCalls)
+			r.Fail("there are more than %d of them", mostCalls)
 			break
 		}
 		ra := uint64(0)
@@ -179,7 +175,7 @@ func (r *reader) calls(c context) (list []call, err error) {
 			break
 		}
 		base -= h.size
-		list = append(list, call{h.code, base, ra})
+		list = append(list, call{h.code, ra})
 	}
 	return list, r.Err()
 }

@@ -104,8 +104,8 @@ var headers = []struct {
 	link, size uint64
 	compact    bool
 }{
-	{16, 8, true},   // Chez Scheme 9.9 to 10.4, and the short form of Racket's own 9.5
-	{32, 8, false},  // Racket's own 9.5
+	{16, 8, true},   // Chez Scheme 10, Racket 8.16 and later, and the short form of 8.7
+	{32, 8, false},  // Racket 8.7
 	{24, 16, false}, // Chez Scheme 9.5
 }
 

@@ -42,7 +42,7 @@ func (x *runtime) Decorate(s *language.Stack) (*language.Decoration, error) {
 		if e.level == 0 {
 			g.Frames = append(g.Frames, r.frame(e.code, 0))
 		} else {
-			g.Frames = append(g.Frames, r.known(known, call{e.code, 0, f.PC()}))
+			g.Frames = append(g.Frames, r.known(known, call{e.code, f.PC()}))
 		}
 		for e.last && len(list) > 0 {
 			c, one := list[0], r.known(known, list[0])

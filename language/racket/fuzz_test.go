@@ -65,7 +65,7 @@ func small() []byte {
 	words(names+0xb0, object(names+0x100, typedTag), object(names+0xd0, typedTag))
 	words(names+0xd0, 5<<3|bytesKind)
 	copy(b[names+0xd8-lo:], "a.rkt")
-	words(names+0x100, object(names+0x100, typedTag))
+	words(names+0x100, object(names+0x100, typedTag), nilObject, fixnum(8*word))
 	words(names+0x140, 1<<4, object(names+0x158, typedTag))
 	words(names+0x158, object(names+0x100, typedTag), fixnum(goesOn-object(text, typedTag)), object(names+0x160+0x10, typedTag))
 	words(names+0x170, object(names+0x100, typedTag), object(names+0xb0, typedTag), fixnum(1), fixnum(2), fixnum(9), fixnum(4))

@@ -44,7 +44,7 @@ func (r *reader) frame(c code, ra uint64) (f language.Frame) {
 	if ra != 0 {
 		for _, i := range []uint64{infoReturns, infoReturnsRacket} {
 			if source == 0 {
-				source = r.returnsAt(r.Pointer(info+word*i), ra-(c.start-word+typedTag))
+				source = r.returnsAt(r.member(info, i), ra-(c.start-word+typedTag))
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (r *reader) place(source uint64) (file string, line, column int) {
 	if !ok {
 		return "", 0, 0
 	}
-	l, c := r.Pointer(at+word*sourceLine), r.Pointer(at+word*sourceColumn)
+	l, c := r.member(at, sourceLine), r.member(at, sourceColumn)
 	if r.OK() && l%8 == 0 && c%8 == 0 && l>>3 < 1<<30 && c>>3 < 1<<30 {
 		line, column = int(l>>3), int(c>>3)
 	}

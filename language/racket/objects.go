@@ -21,13 +21,13 @@ const (
 const (
 	nilObject = 0x26
 	moved     = 0x3e // forward-marker: the collector has moved the object, the next word tells where to
-	movedOld  = 0x2e // likewise, up to Chez Scheme 9.5
+	movedOld  = 0x2e // likewise, in Chez Scheme 9.5
 )
 
 // The first word of an object with typedTag tells its kind.
 const (
 	codeKind    = 0xbe // in the lowest byte
-	codeKindOld = 0x3e // likewise, up to Chez Scheme 9.5
+	codeKindOld = 0x3e // likewise, in Chez Scheme 9.5
 	stringKind  = 2    // in the lowest 3 bits; the length is in the bits from 4 on
 	bytesKind   = 1    // in the lowest 2 bits; the length is in the bits from 3 on
 	recordKind  = typedTag
@@ -86,6 +86,17 @@ func (r *reader) field(v, tag uint64, i uint64) uint64 {
 func (r *reader) record(v uint64) (at uint64, ok bool) {
 	at, ok = r.begin(v, typedTag)
 	return at, ok && r.Pointer(at)&tags == recordKind
+}
+
+// recordSize is which word of the record of a kind of records has their size, in bytes.
+const recordSize = 2
+
+// member returns word number i of the record that begins at an address; 0 if the record is smaller.
+func (r *reader) member(at uint64, i uint64) uint64 {
+	if size := r.field(r.Pointer(at), typedTag, recordSize); size%word != 0 || size>>3 < word*(i+1) {
+		return 0
+	}
+	return r.Pointer(at + word*i)
 }
 
 // mostName bounds names and paths, in characters.

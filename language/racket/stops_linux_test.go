@@ -29,7 +29,7 @@ type scheme struct {
 var chez = scheme{
 	tool: "chezscheme", program: "busy.ss", arguments: []string{"--script"},
 	same: func(f language.Placed) string {
-		return fmt.Sprintf("%s\t%s\t0\t0", strings.TrimPrefix(f.Function, "#<procedure>"), f.File)
+		return fmt.Sprintf("%s\t%s\t%d\t%d", strings.TrimPrefix(f.Function, "#<procedure>"), f.File, f.Line, f.Column)
 	},
 }
 
