@@ -166,9 +166,13 @@ func (r *reader) calls(c context) (list []call, err error) {
 			break
 		}
 		h, ok := look(ra)
-		if !ok || h.size == 0 {
+		if !ok {
 			r.Fail("no procedure goes on at %#x", ra)
 			break
+		}
+		if h.size == 0 { // the segment is just being parted, and ends here
+			stack = base
+			continue
 		}
 		if base-stack < h.size {
 			r.Fail("the frame of the procedure at %#x is larger than the stack", ra)
