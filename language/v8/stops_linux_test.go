@@ -213,7 +213,7 @@ func atRandom(t *testing.T, program string, args []string) {
 // announced.
 func compareStops(t *testing.T, p *gdbtest.Process, stops int, announced func() ([]frame, bool)) {
 	t.Helper()
-	compared, frames, wrong, warned := 0, 0, 0, 0
+	compared, frames, wrong, warned, cut := 0, 0, 0, 0, 0
 	peer := languagetest.NewPeer(t)
 	for n := 0; compared < stops && n < 20*stops; n++ {
 		for range 1 + n%50 {
@@ -225,7 +225,11 @@ func compareStops(t *testing.T, p *gdbtest.Process, stops int, announced func() 
 			got, _ := shown(d)
 			compared++
 			frames += len(want)
-			if !ends(got, want) && len(d.Warnings()) == 0 { // else it is said what is missing
+			switch right := ends(got, want); {
+			case right || len(d.Warnings()) > 0: // which say what is missing
+			case !d.Stack.Whole:
+				cut++ // V8 may just have taken the frame of optimized code off the stack
+			default:
 				wrong++
 				if wrong < 8 {
 					t.Errorf("got:\n%s\nwant:\n%s", lines(got), lines(want))
@@ -242,12 +246,15 @@ func compareStops(t *testing.T, p *gdbtest.Process, stops int, announced func() 
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d stops, %d frames, %d wrong", compared, frames, wrong)
+	t.Logf("%d stops, %d frames, %d wrong, %d not whole", compared, frames, wrong, cut)
 	if compared == 0 {
 		t.Error("it has announced nothing")
 	}
-	if warned > 1+stops/40 { // the garbage collector may just move a function
+	if warned > max(3, stops/30) { // the garbage collector may just move a function
 		t.Errorf("%d warnings", warned)
+	}
+	if cut > max(3, stops/30) {
+		t.Errorf("%d stacks are not whole", cut)
 	}
 }
 
