@@ -94,6 +94,7 @@ func (r *record) at(offset int) uint64 { return r.fp + uint64(offset) }
 func (w *walk) frame(level int, f *frame.Frame) {
 	h := w.reader()
 	if h.packed && !w.enter() {
+		w.unentered(level)
 		return
 	}
 	r := record{level: level, frame: f}

@@ -158,7 +158,7 @@ func (h *heap) findTexts(owner, data uint64) (table uint64) {
 		h.Uint(second&entryAddress, 1)
 		return h.OK()
 	}
-	if owner == 0 || data == 0 {
+	if owner == 0 || data == 0 || !h.spend(32*cageWords) {
 		return 0
 	}
 	h.eachWord(h.cages.isolate+8, 8*cageWords, func(_, word uint64) bool {
@@ -202,6 +202,19 @@ func (w *walk) enter() bool {
 		h.pointers(sp, end, is)
 	}
 	return w.caged > 0
+}
+
+// unentered says that a frame that looks like one of JavaScript's cannot be read without its
+// isolate.
+func (w *walk) unentered(level int) {
+	h := w.heap
+	if fp, ok := w.recordOf(level); ok {
+		r := record{fp: fp}
+		function, context := h.slot(r.at(functionAt)), h.slot(r.at(markAt))
+		if h.Err() == nil && isPointer(function) && isPointer(context) && half(function) == half(context) {
+			w.said.Early = "the isolate was not found"
+		}
+	}
 }
 
 // pack makes the layout the one of the same release with packed values, in a sandbox. The offsets
