@@ -121,16 +121,23 @@ func (c *Cargo) Build(t testing.TB, dir string, flags ...string) string {
 		profile = flags[i+1]
 	}
 	made := filepath.Join(work, "target", profile, filepath.Base(dir))
+	// Another test may copy the same: each to a name of its own, then rename.
+	tmp, err := os.MkdirTemp(kept, "copy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(tmp)
+	copied := filepath.Join(tmp, filepath.Base(dir))
 	for _, suffix := range [...]string{".dwp", ""} { // the program last: it says that all is there
 		data, err := os.ReadFile(made + suffix)
 		if os.IsNotExist(err) && suffix != "" { // no split debug information
 			continue
 		}
 		if err == nil {
-			err = os.WriteFile(out+".new", data, 0o755)
+			err = os.WriteFile(copied, data, 0o755)
 		}
 		if err == nil {
-			err = os.Rename(out+".new", out+suffix)
+			err = os.Rename(copied, out+suffix)
 		}
 		if err != nil {
 			t.Fatal(err)
