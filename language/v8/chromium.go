@@ -26,23 +26,24 @@ func chromiumNote(im *elfimage.Image) uint64 {
 func isChromium(im *elfimage.Image) bool { return chromiumNote(im) != 0 }
 
 // Texts with the versions of Chromium and of V8. V8's is the one of Chromium divided by ten.
-var (
-	chromiumText = regexp.MustCompile(`^\d{3}\.0\.\d{4,5}\.\d{1,4}\x00`)
-	packedText   = regexp.MustCompile(`^\d{2}\.\d\.\d{1,3}(\.\d{1,3})?(-electron\.\d{1,2})?\x00`)
+const (
+	chromiumText = `^\d{3}\.0\.\d{4,5}\.\d{1,4}\x00`
+	packedText   = `^\d{2}\.\d\.\d{1,3}(\.\d{1,3})?(-electron\.\d{1,2})?\x00`
 )
 
 // chromiumVersion returns the release of V8 in a file with Chromium; 0 if it is not there. V8's
 // version alone is no proof, since other parts have numbers like it: both have to be there.
 func chromiumVersion(im *elfimage.Image) (major, minor int) {
+	chromium, packed := regexp.MustCompile(chromiumText), regexp.MustCompile(packedText)
 	tried := map[int]bool{}
-	eachText(im, ".0.", len("150"), chromiumText, func(text string) bool {
+	eachText(im, ".0.", len("150"), chromium, func(text string) bool {
 		milestone, _ := strconv.Atoi(text[:len("150")])
 		if tried[milestone] {
 			return true
 		}
 		tried[milestone] = true
 		of := text[:2] + "." + text[2:3] + "."
-		eachText(im, of, 0, packedText, func(string) bool {
+		eachText(im, of, 0, packed, func(string) bool {
 			major, minor = milestone/10, milestone%10
 			return false
 		})
@@ -58,8 +59,7 @@ const (
 )
 
 // eachText hands out texts in the read-only data of a file that have a mark, before bytes behind
-// their beginning, until do returns false. They stand behind a zero or a
-// slash.
+// their beginning, until do returns false. They stand behind a zero or a slash.
 func eachText(im *elfimage.Image, mark string, before int, form *regexp.Regexp, do func(text string) bool) {
 	const (
 		most  = 256 << 20 // bytes
