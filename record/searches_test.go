@@ -37,7 +37,7 @@ func TestManySearches(t *testing.T) {
 	}
 	var small int64
 	var warned string
-	bounds.Hold(t, 512<<20, func() { small, warned = searched(20<<10, 200) })
+	bounds.Hold(t, 512<<20, func() { small, warned = searched(20<<10, 80) })
 	if strings.Count(warned, "code without tables was searched") != 1 {
 		t.Errorf("it is said: %s", warned)
 	}
