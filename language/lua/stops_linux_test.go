@@ -155,7 +155,8 @@ func TestStops(t *testing.T) {
 			if n := named["local"] + named["upvalue"] + named["field"]; n < stops/10 {
 				t.Errorf("only %d names are ones that callers have", n)
 			}
-			if most := 1 + stops/50; moments > most || lines > 10*most || deaths > most {
+			// Lua cannot be asked at any moment: some deaths are to be expected.
+			if most := 1 + stops/50; moments > most || lines > 10*most || deaths > stops/5 {
 				t.Error("there are too many of these")
 			}
 		})

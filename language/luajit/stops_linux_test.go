@@ -142,7 +142,7 @@ func TestStops(t *testing.T) {
 		}
 	}
 	t.Logf("%d stops, %d frames, %d in C or as at once, %d names, %d where a coroutine is resumed, a tail called or the stack is being made larger, %d innermost lines neither noted nor next, %d deaths", stops(), seen, inC, names, moments, lines, deaths)
-	if most := 1 + stops()/30; moments > most || lines > 5*most || deaths > most {
+	if most := 1 + stops()/30; moments > most || lines > 5*most || deaths > stops()/5 {
 		t.Error("there are too many of these")
 	}
 }
