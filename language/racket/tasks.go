@@ -77,6 +77,8 @@ func (t *threads) tasks() (list []language.Task, err error) {
 	switch {
 	case len(t.list) >= mostTasks:
 		return list, fmt.Errorf("there are more than %d threads: the others are not shown", mostTasks)
+	case len(t.kinds) >= mostKinds:
+		return list, errors.New("there are more kinds of records than can be: some threads may not be shown")
 	case t.left < 0:
 		return list, errors.New("there are more objects than can be: some threads may not be shown")
 	}
