@@ -12,8 +12,8 @@ import (
 // concurrent use.
 type Pages struct {
 	target.Memory
-	known map[uint64][]byte // by address: up to pagesSize bytes
-	most  int               // so many of them
+	known map[uint64][]byte // by the address of each: as far as was read with it
+	most  int               // bytes of rooms
 	last  uint64            // what was asked for last
 	data  []byte
 
@@ -22,8 +22,9 @@ type Pages struct {
 }
 
 const (
-	pagesSize = 4 << 12 // are read at once
-	mostPages = 1 << 12 // times pagesSize
+	pageSize  = 1 << 12
+	together  = 4 // pages are read at once where the one before them was needed, too
+	mostBytes = 64 << 20
 	roomSize  = 1 << 20
 )
 
@@ -46,8 +47,8 @@ func (s *Spare) Of(m target.Memory) *Pages {
 		p = &Pages{known: map[uint64][]byte{}}
 	}
 	p.Memory = m
-	if p.most = mostPages; s.Most > 0 {
-		p.most = min(p.most, max(1, s.Most/pagesSize))
+	if p.most = mostBytes; s.Most > 0 {
+		p.most = min(p.most, max(s.Most, together*pageSize))
 	}
 	return p
 }
@@ -66,14 +67,15 @@ func (m *Pages) forget() {
 	m.last, m.data, m.used = 0, nil, 0
 }
 
-// room returns memory for some pages.
-func (m *Pages) room() []byte {
+// room returns memory for n pages, or for fewer: they lie in one piece.
+func (m *Pages) room(n int) []byte {
 	i, at := m.used/roomSize, m.used%roomSize
 	if i == len(m.rooms) {
 		m.rooms = append(m.rooms, new([roomSize]byte))
 	}
-	m.used += pagesSize
-	return m.rooms[i][at : at+pagesSize : at+pagesSize]
+	size := min(n*pageSize, roomSize-at)
+	m.used += size
+	return m.rooms[i][at : at+size : at+size]
 }
 
 // ReadMemory implements [target.Memory].
@@ -94,19 +96,41 @@ func (m *Pages) ReadMemory(addr uint64, p []byte) (n int, err error) {
 
 // from returns the bytes from an address on, as far as they were read together.
 func (m *Pages) from(addr uint64) []byte {
-	at := addr &^ (pagesSize - 1)
-	if at != m.last || m.data == nil {
-		data, known := m.known[at]
-		if !known {
-			if len(m.known) == m.most {
-				m.forget()
-			}
-			data = m.room()
-			n, _ := m.Memory.ReadMemory(at, data)
-			data = data[:n]
-			m.known[at] = data
-		}
-		m.last, m.data = at, data
+	if addr-m.last < uint64(len(m.data)) {
+		return m.data[addr-m.last:]
 	}
-	return m.data[min(addr-at, uint64(len(m.data))):]
+	at := addr &^ (pageSize - 1)
+	data, known := m.known[at]
+	if !known {
+		data = m.read(at)
+	}
+	m.last, m.data = at, data
+	return data[min(addr-at, uint64(len(data))):]
+}
+
+// read reads the page at an address, and some behind it if the memory is read in a row: a system
+// call takes as long as two pages. Objects that lie anywhere are not worth more than their page.
+func (m *Pages) read(at uint64) []byte {
+	if m.used+together*pageSize > m.most {
+		m.forget()
+	}
+	n := 1
+	if _, row := m.known[at-pageSize]; row {
+		for n < together {
+			if _, known := m.known[at+uint64(n)*pageSize]; known {
+				break
+			}
+			n++
+		}
+	}
+	data := m.room(n)
+	got, _ := m.Memory.ReadMemory(at, data)
+	unused := (len(data) - max(got, 1)) &^ (pageSize - 1)
+	m.used -= unused
+	data = data[:got]
+	m.known[at] = data
+	for i := pageSize; i < got; i += pageSize {
+		m.known[at+uint64(i)] = data[i:]
+	}
+	return data
 }

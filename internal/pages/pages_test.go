@@ -16,7 +16,7 @@ type withHole struct {
 
 const (
 	base = 0x10_0000
-	hole = 5*pagesSize + 77
+	hole = 21*pageSize + 77
 	end  = hole + 100
 )
 
@@ -36,7 +36,7 @@ func (m *withHole) ReadMemory(addr uint64, p []byte) (n int, err error) {
 // much there is before what cannot be read.
 func TestPages(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	m := &withHole{data: make([]byte, 20*pagesSize+123)}
+	m := &withHole{data: make([]byte, 80*pageSize+123)}
 	for i := range m.data {
 		m.data[i] = byte(random.Uint32())
 	}
@@ -48,7 +48,7 @@ func TestPages(t *testing.T) {
 		p := s.Of(m)
 		for range 2_000 {
 			addr := base - 100 + random.Uint64N(uint64(len(m.data))+200)
-			got, want := make([]byte, random.IntN(3*pagesSize)), []byte(nil)
+			got, want := make([]byte, random.IntN(12*pageSize)), []byte(nil)
 			want = append(want, got...)
 			n, err := p.ReadMemory(addr, got)
 			other, fails := m.ReadMemory(addr, want)
@@ -60,24 +60,37 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestReads holds that neighbours are read together, and that at most mostPages are kept.
+// TestReads holds that what is read in a row is read together, that else a page is, and that at
+// most mostBytes are kept.
 func TestReads(t *testing.T) {
-	m := &withHole{data: make([]byte, 4*pagesSize)}
+	m := &withHole{data: make([]byte, 17*pageSize)}
 	var s Spare
 	p := s.Of(m)
 	var word [8]byte
-	for addr := uint64(base); addr < base+4*pagesSize; addr += 8 {
+	read := func(addr uint64) {
+		t.Helper()
 		if _, err := p.ReadMemory(addr, word[:]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if m.reads != 4 {
-		t.Errorf("4 parts are read %d times", m.reads)
+	for addr := uint64(base); addr < base+17*pageSize; addr += 8 {
+		read(addr)
 	}
-	for i := range uint64(2 * mostPages) {
-		_, _ = p.ReadMemory(base+i*pagesSize, word[:])
+	if m.reads != 1+4 {
+		t.Errorf("a page and 4 times 4 are read %d times", m.reads)
 	}
-	if n := len(p.rooms); n > mostPages*pagesSize/roomSize {
+	s.Free(p)
+	p, m.reads = s.Of(m), 0
+	for i := uint64(15); i < 17; i -= 2 {
+		read(base + i*pageSize)
+	}
+	if m.reads != 8 || p.used != 8*pageSize {
+		t.Errorf("8 pages are read %d times, %d bytes", m.reads, p.used)
+	}
+	for i := range uint64(2 * mostBytes / pageSize) {
+		_, _ = p.ReadMemory(base+i*pageSize, word[:])
+	}
+	if n := len(p.rooms); n > mostBytes/roomSize {
 		t.Errorf("%d MiB are kept", n)
 	}
 }
