@@ -25,6 +25,9 @@ func chromiums(t *testing.T) (list []string) {
 	gdbtest.NeedSoak(t)
 	node := gdbtest.Tool(t, "node")
 	for spec, sum := range map[string]string{
+		"@sparticuz/chromium@147.0.2": "3abf8e491155e0030d375427f4383a1b363cb1782d0b0ce8545c19b40efb1ba4", // V8 14.7
+		"@sparticuz/chromium@148.0.0": "673b12a186e569ea600d87d3200fb5a6f1a14639bc19b06fb6fdb6fc86a8195b", // V8 14.8
+		"@sparticuz/chromium@149.0.0": "c74b05fb40abd605c245f6ab33ec324aa9510c7b3eca3ec35740fab767960c03", // V8 14.9
 		"@sparticuz/chromium@152.0.0": "b0ce278bb465f537e3fa47615fda394ad54e5ba1c1e800b452252a1ea7c9cd46", // V8 15.2
 		"@sparticuz/chromium@153.0.0": "20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0", // V8 15.3
 	} {

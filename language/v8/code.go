@@ -65,11 +65,19 @@ func (h *heap) codeFrom(lo uint64) (c code, ok bool) {
 	}
 	if h.codeOf != 0 {
 		c.object = h.protected(c.object, h.codeOf)
-		if !h.is(c.object, h.types.code) || h.Uint(c.object-1+h.codeStart, 8) != lo {
+		if !h.is(c.object, h.types.code) || !h.leadsBack(c) {
 			return c, false
 		}
 	}
 	size := h.Uint(c.object-1+h.codeSize, 4)
 	c.kind, c.hi = int(h.Uint(c.object-1+h.codeFlags, 4)&codeKindMask), lo+size
 	return c, size > 0 && size <= mostCode && h.OK()
+}
+
+// leadsBack reports whether a Code has the instructions that lead to it.
+func (h *heap) leadsBack(c code) bool {
+	if h.codeBack != 0 {
+		return uint32(h.Uint(c.object-1+h.codeBack, 4)) == uint32(c.lo-h.codeHeader+1)
+	}
+	return h.Uint(c.object-1+h.codeStart, 8) == c.lo
 }

@@ -34,6 +34,8 @@ type layout struct {
 	slicedParent, slicedOffset uint64
 	thinActual, externalData   uint64
 
+	codeEntry, codeShift uint64 // of the table of code: bytes of an entry, which ends with the code's address
+
 	threadLocal uint64 // bytes of each thread's own variables, before its thread pointer
 
 	types instanceTypes

@@ -26,7 +26,6 @@ const (
 	entryTagShift = 49
 	entryTagMask  = 0x7f
 	trustedShift  = 9 // of a number
-	codeShift     = 8
 	codeMark      = 1 // of a number of the table of code
 	codesBehind   = 8 // words from the other table on
 	textShift     = 6
@@ -80,7 +79,7 @@ func (h *heap) trustedIn(object, offset uint64) uint64 {
 	}
 	table := h.cages.table + 8*(n>>trustedShift)
 	if n&codeMark != 0 {
-		table = h.cages.codes + 8*(n>>codeShift)
+		table = h.cages.codes + h.codeEntry*(n>>h.codeShift) + h.codeEntry - 8
 	}
 	v := h.Uint(table, 8)&entryAddress | 1
 	if half(v) != h.cages.trusted || !isPointer(v) {
@@ -231,12 +230,17 @@ func (l *layout) pack() {
 	l.bytecodeLength, l.positions, l.bytecodes = 8, 16, 40
 	l.arrayLength, l.array = 4, 8
 	l.objectProperties, l.descriptors, l.oddballKind = 4, 16, 24
-	if l.major == 15 && l.minor == 0 {
+	if !from(l.major, l.minor, 15, 2) {
 		l.descriptors = 20
 	}
 	l.stringLength, l.chars, l.consFirst, l.consSecond = 8, 12, 12, 16
 	l.slicedParent, l.slicedOffset, l.thinActual, l.externalData = 12, 16, 12, 16
 	l.scriptURLAt /= 2
 	l.codeOf, l.codeHeader, l.codeDeopt, l.codePositions = 4, 16, 8, 12
-	l.codeStart, l.codeFlags, l.codeSize = 24, 36, 40
+	if l.codeStart, l.codeFlags, l.codeSize = 24, 36, 40; !from(l.major, l.minor, 14, 9) {
+		l.codeStart, l.codeBack, l.codeFlags, l.codeSize = 0, 20, 28, 32
+	}
+	if l.codeEntry, l.codeShift = 8, 8; !from(l.major, l.minor, 14, 9) {
+		l.codeEntry, l.codeShift = 16, 9
+	}
 }

@@ -21,10 +21,13 @@ const (
 
 // packedLayout is the layout of V8 15.0 with packed values. The types of objects are numbers of
 // one's own.
-func packedLayout() *layout {
+func packedLayout() *layout { return packedLayoutOf(15, 0) }
+
+// packedLayoutOf is packedLayout of another release.
+func packedLayoutOf(major, minor int) *layout {
 	l := smallLayout()
-	known, _ := releaseOf(15, 0)
-	l.major, l.minor, l.release, l.baseline = 15, 0, *known, 11
+	known, _ := releaseOf(major, minor)
+	l.major, l.minor, l.release, l.baseline = major, minor, *known, 11
 	l.pack()
 	return l
 }
@@ -136,7 +139,7 @@ func makePacked() (x packedSample) {
 	m.put8(isolate+0x100, 4*cageSize) // of no objects
 	m.put8(isolate+packedTable, packedCage)
 	m.put8(isolate+packedTable+8, table)
-	m.put8(isolate+packedTable+80, table)
+	m.put8(isolate+packedTable+72, table)
 	m.put8(table+8*trusted, bytecode|0x18<<48)
 	m.put8(table+8*owner, text+32|2<<entryTagShift)
 	m.put8(table+8*texts, text|3<<entryTagShift)
@@ -194,6 +197,34 @@ func TestPacked(t *testing.T) {
 	}
 }
 
+// TestPackedCodeBefore: up to V8 14.8, code has no address, but leads back to its instructions, and
+// the table of code has entries of two words.
+func TestPackedCodeBefore(t *testing.T) {
+	const flags, size, number = 13, 16, 1<<9 | codeMark
+	for _, off := range []uint32{0, 64} {
+		x := makePacked()
+		put := func(at uint64, v uint32) { binary.LittleEndian.PutUint32(x.data[at-packedAt:], v) }
+		for i, v := range []uint32{uint32(x.text-16+1) + off, 0, flags, size} {
+			put(x.code-1+20+4*uint64(i), v)
+		}
+		put(x.shared-1+4, number)
+		table := binary.LittleEndian.Uint64(x.data[x.isolate+packedTable+8-packedAt:])
+		binary.LittleEndian.PutUint64(x.data[table+16+8-packedAt:], x.code)
+		h := newHeap(structs.New(amd64.Arch, memtest.Flat{Lo: packedAt, Data: x.data}, &spare), packedLayoutOf(14, 8))
+		if !h.enter(x.isolate) {
+			t.Fatal("the isolate has no cages")
+		}
+		c, ok := h.findCode(x.text + 8)
+		if ok != (off == 0) || ok && c != (code{x.code, flags, x.text, x.text + size}) {
+			t.Errorf("code that leads to what is %d bytes off: %+v %v", off, c, ok)
+		}
+		if got := h.trustedIn(x.shared, h.functionData); got != x.code {
+			t.Errorf("%#x, want %#x", got, x.code)
+		}
+		h.Free()
+	}
+}
+
 // TestPackedReleases: all is known of each release of which something is.
 func TestPackedReleases(t *testing.T) {
 	files, err := constantFiles.ReadDir("constants")
@@ -216,7 +247,7 @@ func TestPackedReleases(t *testing.T) {
 			t.Errorf("%s: %v", f.Name(), err)
 		}
 	}
-	if found < 3 {
+	if found < 7 {
 		t.Errorf("%d releases", found)
 	}
 }

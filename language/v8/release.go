@@ -14,6 +14,7 @@ type release struct {
 	codeStart        uint64 // of Code: the address of its first instruction
 	codeHeader       uint64 // bytes before the first instruction, in the object that has the instructions
 	codeOf           uint64 // in that object, the Code; 0 if it is the Code itself
+	codeBack         uint64 // of Code, where it has no address: the object that has its instructions
 	codeFlags        uint64 // of Code
 	codeSize         uint64 // of Code: the size of its instructions
 	codeDeopt        uint64 // of Code: the data of a compiler, or of baseline code, the bytecode
@@ -66,8 +67,11 @@ var made = func() (list []func() *release) {
 }()
 
 // from reports whether it is the table of a release, or of a later one.
-func (t *table) from(major, minor int) bool {
-	return t.major > major || t.major == major && t.minor >= minor
+func (t *table) from(major, minor int) bool { return from(t.major, t.minor, major, minor) }
+
+// from reports whether a release is another, or a later one.
+func from(major, minor, firstMajor, firstMinor int) bool {
+	return major > firstMajor || major == firstMajor && minor >= firstMinor
 }
 
 // release returns the table of a release. Its offsets are as V8's headers have them (code.h,
@@ -125,9 +129,12 @@ func (t *table) release() *release {
 	default:
 		r.wasmFields = wasmLayout{size: 32, protected: 52, index: 56, inlined: 13}
 	}
-	if t.from(15, 0) {
-		r.scriptURLAt, r.moduleScope, r.positionForm = 120, 3, positionFlags
-		r.packedSafepoints, r.plainLengths, r.placedFields = true, true, true
+	r.packedSafepoints, r.placedFields = t.from(14, 7), t.from(14, 7)
+	if t.from(14, 8) {
+		r.scriptURLAt = 120
+	}
+	if t.from(14, 9) {
+		r.moduleScope, r.positionForm, r.plainLengths = 3, positionFlags, true
 	}
 	return r
 }

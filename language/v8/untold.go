@@ -65,14 +65,15 @@ func untold(m *target.Module, im *elfimage.Image) *version {
 	}).(*version)
 }
 
-// packedConstants returns what V8 with packed values would tell: as V8 15.0 tells, but for what a
-// file has of a release.
+// packedConstants returns what V8 with packed values would tell: as another release tells, which a
+// file names in its first line, but for what the file has.
 func packedConstants(major, minor int) ([]byte, error) {
 	of, err := constantFiles.ReadFile(fmt.Sprintf("constants/%d.%d.packed", major, minor))
 	if err != nil {
 		return nil, err
 	}
-	all, err := constantFiles.ReadFile("constants/15.0")
+	first, _, _ := strings.Cut(string(of), "\n")
+	all, err := constantFiles.ReadFile("constants/" + strings.TrimPrefix(first, "as "))
 	return append(all, of...), err
 }
 
