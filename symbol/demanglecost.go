@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -156,7 +157,9 @@ func stepsOf(name string) int {
 		}
 		switch name[i] {
 		case 'Z':
-			scopes++
+			if !isCount(name, i) && !isPlainCall(name, i) {
+				scopes++
+			}
 		case 'S', 'B':
 			refers++
 		}
@@ -179,16 +182,69 @@ func stepsOf(name string) int {
 	return steps
 }
 
+// isCount reports whether the Z at i is the one of sZ, the count of a pack's elements, and not the
+// beginning of a function behind a short, s.
+func isCount(name string, i int) bool {
+	if i < 1 || i+2 >= len(name) || name[i-1] != 's' {
+		return false
+	}
+	a, b := name[i+1], name[i+2]
+	return a == 'T' && (b == '_' || b >= '0' && b <= '9') || a == 'f' && (b == 'p' || b == 'L')
+}
+
+// isPlainCall reports whether the Z at i begins a function within an expression, L_Z, as gcc writes
+// std::declval<Executor>(): its template arguments have no packs that are expanded, and none that
+// are arguments of what is around it. So such a function does not multiply what others cost. The
+// arguments are read as far as they are names and types that need no expression.
+func isPlainCall(name string, i int) bool {
+	if i < 2 || name[i-2:i] != "L_" {
+		return false
+	}
+	at := i + 1
+	if strings.HasPrefix(name[at:], "St") {
+		at += len("St")
+	}
+	n := counted(name, at)
+	if at += n; n == 0 || at == len(name) || name[at] != 'I' {
+		return false
+	}
+	for depth := 0; at < len(name); {
+		if n := counted(name, at); n > 0 {
+			at += n
+			continue
+		}
+		switch c := name[at]; {
+		case c == 'I', c == 'J', c == 'N', c == 'F', c == 'L':
+			depth++
+		case c == 'E':
+			if depth--; depth == 0 {
+				return true
+			}
+		case c == 'S':
+			at += substitution(name[at:])
+			continue
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c == 'K', c == 'P', c == 'R', c == 'O', c == 'V':
+		default:
+			return false
+		}
+		at++
+	}
+	return false
+}
+
+// substitution returns the length of the substitution at the beginning of a text, such as St or
+// S1A_.
+func substitution(text string) int {
+	n := 1
+	for n < len(text) && (text[n] >= '0' && text[n] <= '9' || text[n] >= 'A' && text[n] <= 'Z') {
+		n++
+	}
+	return min(n+1, len(text))
+}
+
 // identifier returns the length of the identifier at i, with the number before it; 0 if there is
-// none. Numbers behind C, D, F and _, or before _ and E, are no lengths of identifiers.
+// none. Numbers behind C, D, F and _ are no lengths of identifiers.
 func identifier(name string, i int) int {
-	at, n := i, 0
-	for at < len(name) && name[at] >= '0' && name[at] <= '9' && n < maxMangled {
-		n, at = 10*n+int(name[at]-'0'), at+1
-	}
-	if n == 0 || n > len(name)-at || name[at] == '_' || name[at] == 'E' {
-		return 0
-	}
 	if i > 0 {
 		switch name[i-1] {
 		case 'C', 'D', 'F', '_':
@@ -197,6 +253,19 @@ func identifier(name string, i int) int {
 		if i > 1 && name[i-2:i] == "CI" {
 			return 0
 		}
+	}
+	return counted(name, i)
+}
+
+// counted returns the length of a number at i and of as many bytes behind it; 0 if there is none.
+// Numbers before _ and E count no bytes.
+func counted(name string, i int) int {
+	at, n := i, 0
+	for at < len(name) && name[at] >= '0' && name[at] <= '9' && n < maxMangled {
+		n, at = 10*n+int(name[at]-'0'), at+1
+	}
+	if n == 0 || n > len(name)-at || name[at] == '_' || name[at] == 'E' {
+		return 0
 	}
 	return at + n - i
 }

@@ -62,6 +62,34 @@ func TestOrdinaryNames(t *testing.T) {
 	}
 }
 
+// Functions whose results have packs and calls of std::declval that depend on no parameter cost
+// little. gcc writes such a call as a whole function. These names are g++ 12's; what is wanted is
+// what c++filt -p says. A function within a name whose arguments are others' packs costs more.
+func TestCallsInNames(t *testing.T) {
+	for _, test := range []struct{ name, function string }{
+		{"_ZN2fo10collectAllIJRNS_4TaskIiEERNS1_ISt6vectorISt4pairIilESaIS6_EEEENS1_IlEEEEENS1_ISt5tupleIJDpDTcl3viaclL_ZSt7declvalINS_9KeepAliveINS_4ExecEEEEDTcl9__declvalIT_ELi0EEEvEEcl7declvalINSt16remove_referenceIT_E4typeEEEEEEEEEDpOSK_",
+			"fo::collectAll<fo::Task<int>&, fo::Task<std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> > > >&, fo::Task<long> >"},
+		{"_ZN2fo10collectAnyIJNS_4TaskISt5tupleIJilEEEEEEEDTcl4implcvSt16integer_sequenceImJXspcl14__integer_packsZT_EEEE_Espcl7declvalIT_EEEEDpOS7_",
+			"fo::collectAny<fo::Task<std::tuple<int, long> > >"},
+		{"_ZN2fo10collectAnyIJRNS_4TaskIiEERNS1_ISt6vectorISt4pairIilESaIS6_EEEENS1_IcEESA_SA_S3_EEEDTcl4implcvSt16integer_sequenceImJXspcl14__integer_packsZT_EEEE_Espcl7declvalIT_EEEEDpOSE_",
+			"fo::collectAny<fo::Task<int>&, fo::Task<std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> > > >&, fo::Task<char>, fo::Task<std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> > > >&, fo::Task<std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> > > >&, fo::Task<int>&>"},
+	} {
+		if steps := stepsOf(test.name); steps > maxBefore {
+			t.Errorf("%s: %d steps", test.name, steps)
+		}
+		if got := demangleFunction(test.name); got != test.function {
+			t.Errorf("%s: %q, want %q", test.name, got, test.function)
+		}
+	}
+	p := strings.Repeat
+	for _, args := range []string{p("DpT_", 20), "1aI" + p("DpT_", 20) + "E", "Dp1aI" + p("T_", 40) + "E", "T_", "XspT_E"} {
+		name := "_Z1fIJ" + p("i", 20) + "EEv" + p("DTclL_Z1gIJ"+args+"EEv", 3) + p("DpT_", 4) + p("EEE", 3)
+		if got, plain := stepsOf(name), stepsOf(strings.ReplaceAll(name, args, p("i", len(args)))); got <= 2*plain {
+			t.Errorf("%s: %d steps, and %d if no arguments are packs", args, got, plain)
+		}
+	}
+}
+
 // Functions that gcc has copied at link time, and constructors that a class inherits: what is
 // wanted of a symbol is what c++filt says, and of a function, gdb.
 func TestCopiesAndInherited(t *testing.T) {
