@@ -58,7 +58,7 @@ const (
 // layOutAsync returns the layout, nil if a part of it is not known.
 func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 	known := false
-	for _, r := range [][2]int{{10, 2}, {11, 3}, {12, 4}, {13, 6}, {14, 6}, {15, 0}} {
+	for _, r := range [][2]int{{10, 2}, {11, 3}, {12, 4}, {12, 9}, {13, 4}, {13, 5}, {13, 6}, {13, 7}, {14, 0}, {14, 2}, {14, 5}, {14, 6}, {14, 7}, {14, 9}, {15, 0}} {
 		known = known || l.major == r[0] && l.minor == r[1]
 	}
 	if l.packed {
@@ -94,7 +94,7 @@ func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 		a.state = 432
 	case l.major < 13:
 		a.state = 440
-	case l.major < 14:
+	case !l.atLeast(14, 2):
 		a.state = 488
 	default:
 		a.state = 496
@@ -106,13 +106,16 @@ func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 		fallthrough
 	case l.major < 12:
 		a.pageHeap, a.pageBegin, a.pageFinish, a.pageSpace = 16, 24, 32, 64
-	case l.major < 13:
+	case !l.atLeast(12, 9):
 		a.pageHeap, a.pageBegin, a.pageFinish, a.pageSpace = 24, 32, 40, 72
 	default:
 		a.pageHeap, a.pageBegin, a.pageFinish, a.pageSpace = 64, 72, 56, 80
 	}
-	if l.major >= 15 {
-		a.spaceList, a.state = 32, 504
+	if l.atLeast(14, 9) {
+		a.spaceList = 32
+	}
+	if l.atLeast(15, 0) {
+		a.state = 504
 	}
 	return a, nil
 }

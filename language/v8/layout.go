@@ -157,3 +157,8 @@ func layOut(c *constants) (*layout, error) {
 	}
 	return l, nil
 }
+
+// atLeast reports whether it is the layout of a release, or of a later one.
+func (l *layout) atLeast(major, minor int) bool {
+	return l.major > major || l.major == major && l.minor >= minor
+}

@@ -91,13 +91,13 @@ func (t *table) release() *release {
 	r.codeStart, r.codeHeader, r.codeOf = 40, 16, 8
 	r.codeDeopt, r.codePositions, r.codeFlags, r.codeSize = 16, 24, 48, 56
 	r.exitThis, r.kindRegExp = 48, 3
-	if r.moduleScope = 5; t.from(14, 0) {
+	if r.moduleScope = 5; t.from(13, 7) {
 		r.positionForm = positionMarked
 	}
 	if t.from(14, 2) {
 		r.kindRegExp = 4
 	}
-	if t.from(14, 6) {
+	if t.from(14, 5) {
 		r.exitThis = 40
 	}
 	switch {
@@ -107,7 +107,7 @@ func (t *table) release() *release {
 	case !t.from(11, 8):
 	case !t.from(12, 0):
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeStart, r.codeFlags, r.codeSize = 32, 8, 16, 32, 40, 44
-	case !t.from(13, 0):
+	case !t.from(13, 4):
 		r.positions = 24
 		r.codeHeader, r.codeDeopt, r.codePositions, r.codeSize = 32, 8, 16, 52
 		r.deoptData.wrapped = t.from(12, 9)

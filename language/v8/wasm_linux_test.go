@@ -61,6 +61,13 @@ func TestDenoWasm(t *testing.T) {
 	}
 	script := forDeno(t, "wasminlined.js")
 	for _, deno := range denos(t) {
+		out, err := exec.Command(deno, "--version").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(out), "deno 2.0.") || strings.Contains(string(out), "deno 2.1.") {
+			continue // it writes such stacks in a form of its own, and V8's flag has another name
+		}
 		for _, flags := range [][]string{{"--liftoff"}, {"--no-liftoff", "--wasm-inlining"}} {
 			t.Run(fmt.Sprint(strings.TrimPrefix(deno, "/"), flags), func(t *testing.T) {
 				if inlined := testWasmFrames(t, deno, append(denoArguments(flags), script, "second"), says); inlined == 0 && len(flags) > 1 {
@@ -85,6 +92,11 @@ func testWasmFrames(t *testing.T, program string, args []string, says func(f *fr
 	}
 	p.Rest(t)
 	want := framesOf(t, stack)
+	for i, f := range want {
+		if strings.HasPrefix(f.file, "wasm://") { // Deno up to 2.6 writes a place in the module
+			want[i] = frame{function: f.function, file: "wasm-function[0]"}
+		}
+	}
 	d := languagetest.Attach(t, p.PID, v8.Decorator{}, nil)[p.PID]
 	got, _ := shown(d)
 	for i, f := range got {

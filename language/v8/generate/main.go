@@ -10,7 +10,8 @@
 //
 // Where no Node.js has a release, NODE is a library that was linked of V8's sources: the file
 // that tools/gen-postmortem-metadata.py writes once Torque has run, src/interpreter/bytecodes.cc
-// and src/utils/version.cc. They need V8's headers alone.
+// and src/utils/version.cc. They need V8's headers alone, and to be built as the program's V8 is:
+// some parts of V8, such as Temporal, change the numbers of others' types.
 package main
 
 import (
