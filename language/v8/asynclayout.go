@@ -58,7 +58,7 @@ const (
 // layOutAsync returns the layout, nil if a part of it is not known.
 func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 	known := false
-	for _, r := range [][2]int{{10, 2}, {11, 3}, {12, 4}, {12, 9}, {13, 4}, {13, 5}, {13, 6}, {13, 7}, {14, 0}, {14, 2}, {14, 5}, {14, 6}, {14, 7}, {14, 9}, {15, 0}} {
+	for _, r := range [][2]int{{10, 2}, {11, 3}, {12, 4}, {12, 9}, {13, 0}, {13, 4}, {13, 5}, {13, 6}, {13, 7}, {14, 0}, {14, 2}, {14, 5}, {14, 6}, {14, 7}, {14, 9}, {15, 0}} {
 		known = known || l.major == r[0] && l.minor == r[1]
 	}
 	if l.packed {
@@ -92,7 +92,7 @@ func layOutAsync(c *constants, l *layout) (*asyncLayout, error) {
 		a.state = 17768
 	case l.major < 12:
 		a.state = 432
-	case l.major < 13:
+	case !l.atLeast(13, 4):
 		a.state = 440
 	case !l.atLeast(14, 2):
 		a.state = 488
