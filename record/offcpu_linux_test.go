@@ -43,8 +43,8 @@ func TestOffCPU(t *testing.T) {
 		}
 	}
 	t.Logf("%+v; %d naps of %d samples, %v", profile.Stats, naps, all, napped)
-	// A thread may lose its processor on the way to the nap, which is then shorter, and on a busy machine
-	// it loses its processor far more often than it naps.
+	// A thread may lose its processor on the way to the nap, which is then shorter, and on a busy
+	// machine it loses its processor far more often than it naps.
 	if naps == 0 || napped < time.Duration(naps)*15*time.Millisecond || napped > profile.Duration {
 		t.Errorf("%d naps took %v, of %v\n%+v", naps, napped, profile.Duration, stacks.Samples)
 	}
