@@ -143,6 +143,11 @@ func (d *Demangler) Name(name string) string {
 	if steps > maxSteps || steps > cheap && d.left.Add(-int64(steps)) < 0 {
 		return name
 	}
+	return unbroken(name, func() string { return whole(name) })
+}
+
+// whole returns the readable form of a name with all that it says.
+func whole(name string) string {
 	if strings.Contains(name, "CI") {
 		if ast, err := demangle.ToAST(name, demangle.NoRust, maxDemangled); err == nil {
 			ast.Traverse(inheritedName)

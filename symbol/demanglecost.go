@@ -98,6 +98,8 @@ func affordably(name string, demangle func() string) string {
 	if len(name) > maxMangled {
 		return name
 	}
+	may := demangle
+	demangle = func() string { return unbroken(name, may) }
 	steps := stepsOf(name)
 	switch {
 	case steps > maxSteps:
@@ -137,6 +139,17 @@ func affordably(name string, demangle func() string) string {
 		waits.charge(maxWait)
 		return name
 	}
+}
+
+// unbroken returns demangle(), or name if that panics: the library does so for some names that no
+// compiler has mangled.
+func unbroken(name string, demangle func() string) (readable string) {
+	defer func() {
+		if recover() != nil {
+			readable = name
+		}
+	}()
+	return demangle()
 }
 
 // stepsOf estimates how many steps it takes to demangle a name of the Itanium C++ ABI or of Rust.

@@ -90,6 +90,19 @@ func TestCallsInNames(t *testing.T) {
 	}
 }
 
+// A name for which the library panics is shown as it is, also where a goroutine demangles it.
+func TestPanics(t *testing.T) {
+	full := costs.full
+	defer func() { costs.full = full }()
+	for _, name := range []string{"_Z1fv", "_Z1fIJ" + strings.Repeat("i", 400) + "EEvDpT_"} {
+		for _, costs.full = range []time.Duration{full, 0} {
+			if got := affordably(name, func() string { panic("it is broken") }); got != name {
+				t.Errorf("%.20s: %q", name, got)
+			}
+		}
+	}
+}
+
 // Functions that gcc has copied at link time, and constructors that a class inherits: what is
 // wanted of a symbol is what c++filt says, and of a function, gdb.
 func TestCopiesAndInherited(t *testing.T) {
