@@ -57,6 +57,10 @@ type LanguageRules struct {
 	// YJIT is what the code of YJIT, Ruby's compiler, keeps in registers and on the stack; nil if
 	// that is not known.
 	YJIT *YJITCode
+	// V8Exit reads an exit to V8's deoptimizer, as many stand behind optimized code. It returns how
+	// long the exit is, in bytes; 0 if code does not begin with one. code has [MaxV8Exit] bytes, or
+	// what there is. It is nil if exits are not known.
+	V8Exit func(code []byte) (n int)
 	// PyPy is the frame of the code that PyPy's compiler makes; nil if that is not known.
 	PyPy *PyPyFrame
 	// Chez is what the code of Chez Scheme's compiler keeps in registers; nil if that is not known.
@@ -231,6 +235,9 @@ type YJITCode struct {
 	// Saved are the registers that it saves where C enters it, in that order.
 	Saved []trad.Reg
 }
+
+// MaxV8Exit is the length of the longest exit that [Arch.V8Exit] reads, in bytes.
+const MaxV8Exit = 8
 
 // PyPyFrame is the frame of the code that PyPy's compiler makes, on the C stack: all have one size.
 // Each has a record in it, by which PyPy's profiler finds the frame.

@@ -60,7 +60,7 @@ func (q *Query) MayReturnTo(pc uint64) bool {
 	if !q.Modules.IsCode(pc-1) && !q.Modules.IsCode(pc) {
 		return false
 	}
-	if q.MayFollowCall(pc) || q.FunctionBegins(pc) {
+	if q.MayFollowCall(pc) || q.FunctionBegins(pc) || q.AmongV8Exits(pc) {
 		return true
 	}
 	code := q.Read(pc, maxTrampoline)
@@ -70,6 +70,18 @@ func (q *Query) MayReturnTo(pc uint64) bool {
 		}
 	}
 	return false
+}
+
+// AmongV8Exits reports whether there is an exit to V8's deoptimizer at pc, next to another one. V8
+// has functions return there if their caller's code is not valid any more.
+func (q *Query) AmongV8Exits(pc uint64) bool {
+	exit := q.Arch.V8Exit
+	if exit == nil || q.Modules.Find(pc) != nil {
+		return false
+	}
+	code := q.Read(pc, 2*arch.MaxV8Exit)
+	n := exit(code)
+	return n > 0 && (exit(code[n:]) == n || exit(q.Read(pc-uint64(n), n)) == n)
 }
 
 // maxStraight is how many bytes of a called function are read for straight code that leads to a

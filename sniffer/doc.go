@@ -25,6 +25,7 @@
 //	sbcl            code of Common Lisp that SBCL has compiled
 //	yjit            code that Ruby's compiler (YJIT) has made
 //	pypy            code that the compiler of PyPy (Python) makes
+//	v8              code that V8 (Node.js, Chromium) has optimized, and that is not valid any more
 //	prologue        code without any table, by its instructions
 //	fp-guess        any frame with a plausible frame pointer: a guess
 //	scan            return addresses among the words of the stack: a guess (Options.Scan)

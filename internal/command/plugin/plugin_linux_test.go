@@ -168,7 +168,7 @@ func TestPluginUsage(t *testing.T) {
 		{"open x --plugin-sha256 " + zeros, true, "--plugin-sha256 is there 1 times, --plugin 0 times"},
 		{"remote x --plugin " + path + " --plugin-sha256 abc", true, "want 64 hexadecimal digits"},
 		{"attach 1 --sniffers hostile", true, `unknown sniffer "hostile": there are sigtramp, sframe`},
-		{"attach 1 --sniffers sframe,nobody --plugin " + path, true, `unknown sniffer "nobody": there are sigtramp, sframe, go, go-systemstack, go-asmcgocall, go-cgocallback, go-morestack, go-mcall, coreclr-hijack, luajit, fp, dwarf, ehabi, pdata, hotspot, zend, coreclr, beam, sbcl, yjit, pypy, prologue, fp-guess, scan, hostile`},
+		{"attach 1 --sniffers sframe,nobody --plugin " + path, true, `unknown sniffer "nobody": there are sigtramp, sframe, go, go-systemstack, go-asmcgocall, go-cgocallback, go-morestack, go-mcall, coreclr-hijack, luajit, fp, dwarf, ehabi, pdata, hotspot, zend, coreclr, beam, sbcl, yjit, pypy, v8, prologue, fp-guess, scan, hostile`},
 		{"plugin", true, "which command? list, check or run"},
 		{"plugin check", true, " is missing"},
 		{"plugin check /nonexistent", true, "no such file"},

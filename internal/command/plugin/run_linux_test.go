@@ -49,7 +49,7 @@ func TestPluginList(t *testing.T) {
 	if second.Name != "jit" || second.Version != "1.0" || second.Protocol != 1 || second.Before != "prologue" || second.Path != filepath.Join(dir, "sniffer-jit") {
 		t.Errorf("%+v", second)
 	}
-	if order := strings.Join(got.Order, " "); order != "hostile sigtramp sframe go go-systemstack go-asmcgocall go-cgocallback go-morestack go-mcall coreclr-hijack luajit fp dwarf hotspot zend coreclr beam sbcl yjit pypy jit prologue fp-guess" {
+	if order := strings.Join(got.Order, " "); order != "hostile sigtramp sframe go go-systemstack go-asmcgocall go-cgocallback go-morestack go-mcall coreclr-hijack luajit fp dwarf hotspot zend coreclr beam sbcl yjit pypy v8 jit prologue fp-guess" {
 		t.Errorf("order %s", order)
 	}
 	if out, _, err = commandtest.Run("plugin", "list"); err != nil || !strings.Contains(out, "jit 1.0\n    "+dir) || !strings.Contains(out, "\nleft out:\n    plug-in "+dir) {
