@@ -52,19 +52,30 @@ var allTables = slices.Concat(tables, packedTables)
 func releaseOf(major, minor int) (*release, error) {
 	for i := range allTables {
 		if t := &allTables[i]; t.major == major && t.minor == minor {
-			return made[i](), nil
+			return t.made(), nil
 		}
 	}
 	return nil, fmt.Errorf("the layout of V8 %d.%d is not known", major, minor)
 }
 
-// made makes each release's table when it is asked for.
-var made = func() (list []func() *release) {
-	for i := range allTables {
-		list = append(list, sync.OnceValue(allTables[i].release))
+// releases has what was made of tables. Each is made when it is asked for.
+var releases struct {
+	sync.Mutex
+	made map[*table]*release
+}
+
+// made returns the release of a table.
+func (t *table) made() *release {
+	releases.Lock()
+	defer releases.Unlock()
+	if releases.made == nil {
+		releases.made = map[*table]*release{}
 	}
-	return list
-}()
+	if releases.made[t] == nil {
+		releases.made[t] = t.release()
+	}
+	return releases.made[t]
+}
 
 // from reports whether it is the table of a release, or of a later one.
 func (t *table) from(major, minor int) bool { return from(t.major, t.minor, major, minor) }
