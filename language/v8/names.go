@@ -185,7 +185,7 @@ func (h *heap) className(m uint64, this *value) (name string) {
 	bits2, bits3 := h.Uint(m-1+h.mapBits2, 1), h.Uint(m-1+h.mapBits3, 4)
 	if bits2&mapIsBase != 0 && bits3&mapIsPrototype == 0 {
 		if fn := h.constructorOf(m); h.isFunction(fn) {
-			if name = h.debugName(fn, h.atLeast(14, 1)); name != "" && name != "Object" {
+			if name = h.debugName(fn, h.atLeast(14, 2)); name != "" && name != "Object" {
 				return name
 			}
 		}
@@ -208,7 +208,7 @@ func (h *heap) className(m uint64, this *value) (name string) {
 				}
 			case "constructor":
 				if object != this.word && h.isFunction(p.value) {
-					if s := h.debugName(p.value, h.atLeast(14, 1)); s != "" && s != "Object" && name == "" {
+					if s := h.debugName(p.value, h.atLeast(14, 2)); s != "" && s != "Object" && name == "" {
 						name = s
 					}
 				}
