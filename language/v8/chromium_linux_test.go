@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/npm"
 )
 
-// chromiums returns Chromium of packages: npm's, and the one of this machine if its V8 is known.
+// chromiums returns Chromium of packages: npm's, and the one of this machine if its V8 is known. By
+// hand, one may also be the PID of a process that runs the page, as CEF's does.
 func chromiums(t *testing.T) (list []string) {
 	t.Helper()
 	if list := os.Getenv("SFWALK_CHROMIUMS"); list != "" {
@@ -25,6 +26,8 @@ func chromiums(t *testing.T) (list []string) {
 	gdbtest.NeedSoak(t)
 	node := gdbtest.Tool(t, "node")
 	for spec, sum := range map[string]string{
+		"@sparticuz/chromium@138.0.2": "fb4ffb1d25cb5db3ff74211b0c63c85861a19a090045227e6648c3c4bc6321e6", // V8 13.8
+		"@sparticuz/chromium@140.0.0": "6b36e3ab1fa1d84787a5ae0615c4aae861ccaf4b6a8c8cbf93b40205e05cde18", // V8 14.0
 		"@sparticuz/chromium@147.0.2": "3abf8e491155e0030d375427f4383a1b363cb1782d0b0ce8545c19b40efb1ba4", // V8 14.7
 		"@sparticuz/chromium@148.0.0": "673b12a186e569ea600d87d3200fb5a6f1a14639bc19b06fb6fdb6fc86a8195b", // V8 14.8
 		"@sparticuz/chromium@149.0.0": "c74b05fb40abd605c245f6ab33ec324aa9510c7b3eca3ec35740fab767960c03", // V8 14.9
@@ -82,6 +85,14 @@ type page struct {
 // open starts Chromium, with flags of V8's, and opens a page of stops.js in it.
 func open(t *testing.T, chromium string, flags []string) *page {
 	t.Helper()
+	if pid, err := strconv.Atoi(chromium); err == nil {
+		p := pageIn(pid)
+		if p == nil {
+			t.Fatalf("%d has announced no stack", pid)
+		}
+		t.Cleanup(func() { p.memory.Close() })
+		return p
+	}
 	dir := t.TempDir()
 	for _, name := range []string{"browser.js", "stops.js"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
