@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/go-delve/delve/service"
+	"github.com/go-delve/delve/service/api"
 
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -107,6 +108,9 @@ func (s *rpcSession) serve(req *rpc.Request) {
 	if err := s.codec.ReadRequestBody(arg.Interface()); err != nil {
 		s.respond(req, nil, fmt.Errorf("malformed request body: %w", err))
 		return
+	}
+	if c, ok := arg.Interface().(*api.DebuggerCommand); ok && c.Name == api.Halt {
+		s.server.awaitResumed()
 	}
 	over := func() {}
 	if !looks[strings.TrimPrefix(req.ServiceMethod, "RPCServer.")] {

@@ -178,6 +178,7 @@ func (s *server) letGo() error {
 	}
 	s.stacks.calls.interrupt()
 	if s.dbg.IsRunning() {
+		s.awaitResumed()
 		s.dbg.Command(&api.DebuggerCommand{Name: api.Halt}, nil, nil, nil) // if this fails, the process is gone
 	}
 	err := s.dbg.Detach(s.dbg.AttachPid() == 0)
