@@ -237,7 +237,7 @@ type YJITCode struct {
 }
 
 // MaxV8Exit is the length of the longest exit that [Arch.V8Exit] reads, in bytes.
-const MaxV8Exit = 8
+const MaxV8Exit = 7
 
 // PyPyFrame is the frame of the code that PyPy's compiler makes, on the C stack: all have one size.
 // Each has a record in it, by which PyPy's profiler finds the frame.
