@@ -14,8 +14,9 @@ import (
 const mostResume = time.Second
 
 // awaitResumed waits until a command to run that has begun lets the process run. Delve halts a
-// process by a SIGTRAP. If it is halted before, Delve does not let the process run at all, and the
-// signal stays: it would end the process once nobody traces it.
+// process by a SIGTRAP (1.27.2, pkg/proc/native: requestManualStop). If the process is halted
+// before, Delve does not let it run at all, and the signal stays: it would end the process once
+// nobody traces that.
 func (s *server) awaitResumed() {
 	for until := time.Now().Add(mostResume); s.dbg.IsRunning() && allTraced(s.dbg.AttachPid()) && time.Now().Before(until); {
 		time.Sleep(time.Millisecond)
