@@ -40,7 +40,12 @@ type StubReader struct {
 	// is asked for only if code does so. ok is false otherwise. It is nil where calls leave the
 	// return address in a register.
 	ReturnPopped func(code []byte, before func() []byte) (by trad.Reg, ok bool)
-	Relocations  Relocations
+	// EntersFunction returns the register that says where straight code jumps to, and where the
+	// return address is that it leaves at SP for the function there: in a register, which it pushes
+	// on the way, or at SP already. So does code that begins a coroutine. It is nil where calls
+	// leave the return address in a register.
+	EntersFunction func(code []byte) (to trad.Reg, ra trad.Rule, ok bool)
+	Relocations    Relocations
 }
 
 // Relocations are a processor's numbers of the relocations that the dynamic linker makes of words

@@ -19,18 +19,22 @@ const (
 	fewCode   = 64      // bytes that are read if the function's end is not known
 )
 
-// planted reports whether a run-time system has planted THIS frame's PC as a return address,
-// and the code there never returns. Code that is planted in place of another return address,
-// to intercept the return, does return.
+// planted reports whether a run-time system has planted THIS frame's PC as a return address.
 func (f *Frame) planted() bool {
-	s := f.stack
-	if !f.caller || f.nextSummary().typ != Normal || s.modules.Find(f.pc) == nil || f.query().MayFollowCall(f.pc) {
+	return f.caller && f.nextSummary().typ == Normal && f.query().MayBePlanted(f.pc)
+}
+
+// MayBePlanted reports whether a run-time system may have planted pc as the return address of a
+// coroutine's first function: no call stands before it, and the code there never returns. Code that
+// is planted in place of another return address, to intercept the return, does return.
+func (q *Query) MayBePlanted(pc uint64) bool {
+	if q.This == nil || q.Modules.Find(pc) == nil || q.MayFollowCall(pc) {
 		return false
 	}
-	lo, by := f.exitsOnward(f.pc)
-	// If PC is a whole function's beginning, it may end in a jump to another function, such as
+	lo, by := q.This.exitsOnward(pc, pc)
+	// If pc is a whole function's beginning, it may end in a jump to another function, such as
 	// exit.
-	return by == 0 || by == arch.Jumps && f.pc == lo
+	return by == 0 || by == arch.Jumps && pc == lo
 }
 
 // begins reports whether THIS is at the first instruction of a function, and no call has led
@@ -40,16 +44,16 @@ func (f *Frame) begins() bool {
 	return f.nextSummary().typ == Normal && !q.MayFollowCall(f.pc) && q.FunctionBegins(f.pc)
 }
 
-// exitsOnward says how control can leave the function that block is in from PC on. lo is where the
-// function begins, 0 if that is not known.
-func (f *Frame) exitsOnward(block uint64) (lo uint64, by arch.Exits) {
+// exitsOnward says how control can leave the function that block is in from an address in it on. lo
+// is where the function begins, 0 if that is not known.
+func (f *Frame) exitsOnward(block, from uint64) (lo uint64, by arch.Exits) {
 	lo, hi, ok := f.bounds(block)
 	if ok {
-		return lo, f.exits(lo, hi, f.pc)
+		return lo, f.exits(lo, hi, from)
 	}
 	// The function's end is not known, and Exits takes a call at the end of the code for one that
 	// does not return. So two lengths are tried: calls end at both hardly ever.
-	return 0, f.exits(f.pc, f.pc+fewCode, f.pc) | f.exits(f.pc, f.pc+fewCode/2, f.pc)
+	return 0, f.exits(from, from+fewCode, from) | f.exits(from, from+fewCode/2, from)
 }
 
 // makeOutermost makes THIS, which is planted, the outermost frame. Its PC is no return address of a
@@ -74,7 +78,7 @@ func (f *Frame) beganThread() bool {
 	} else if !f.fp.Known() || f.fp.Bits != 0 {
 		return false
 	}
-	_, by := f.exitsOnward(f.AddressInBlock())
+	_, by := f.exitsOnward(f.AddressInBlock(), f.pc)
 	return by == 0
 }
 

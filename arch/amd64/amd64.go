@@ -149,6 +149,7 @@ var Arch = &arch.Arch{
 		ThunkBegins:    decoder.ThunkBegins,
 		Thunk:          decoder.Thunk,
 		ReturnPopped:   Machine.ReturnPopped,
+		EntersFunction: Machine.EntersFunction,
 		ReturnPushed:   Machine.ReturnPushed,
 		Relocations: arch.Relocations{
 			JumpSlot:  uint32(elf.R_X86_64_JMP_SLOT),

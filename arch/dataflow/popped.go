@@ -92,9 +92,8 @@ func (m *Machine) ReturnPushed(code []byte) (pushes, returns bool) {
 		if in.Flow != Next || in.Kill.Has(m.SP) {
 			return false, false
 		}
-		push := len(ops) == 2 && ops[0].Kind == Store && ops[0].Base == m.SP && ops[0].Src < MaxRegs
 		switch {
-		case push && ops[1] == Add(m.SP, m.SP, -int32(m.Word)) && !pushes:
+		case m.pushesRegister(ops) && !pushes:
 			pushes = true
 		case slices.ContainsFunc(ops, func(o Op) bool { return o.Dst == m.SP || o.Kind == Store && o.Base == m.SP }):
 			return false, false

@@ -125,6 +125,7 @@ var Arch = &arch.Arch{
 		ThunkBegins:    decoder.ThunkBegins,
 		Thunk:          decoder.Thunk,
 		ReturnPopped:   Machine.ReturnPopped,
+		EntersFunction: Machine.EntersFunction,
 		ReturnPushed:   Machine.ReturnPushed,
 		Relocations: arch.Relocations{
 			JumpSlot:  uint32(elf.R_386_JMP_SLOT),

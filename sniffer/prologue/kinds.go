@@ -41,6 +41,7 @@ var kinds = [...]kind{
 	{"The replaced return address", innermostFrame, atOnce, (*search).byThunk},
 	{"The epilogue", innermostFrame, atOnce, (*search).byEpilogue},
 	{"The stub without a name", innermostFrame, atOnce, (*search).byUnnamedStub},
+	{"The coroutine's beginning", innermostFrame, atOnce, func(x *search) (trad.Row, bool) { return begins(x.q) }},
 	{"The way out", everyFrame, bySearch, (*search).byWayOut},
 	{"The thread's first function", callerFrame, bySearch, (*search).byZeroFP},
 	{"The call", everyFrame, bySearch, (*search).byCall},
