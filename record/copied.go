@@ -16,7 +16,7 @@ func (s *space) decorateCopy(sample *perfevent.Sample, n int, whole bool) {
 		s.languages.decorated, s.languages.early = nil, s.languages.early[:0]
 		return
 	}
-	s.decorate(&s.engine.copied, &later{&s.engine.memory}, n, whole, s.engine.moment.of(sample.Time))
+	s.decorate(&s.engine.copied, &later{&s.engine.memory, whole}, n, whole, s.engine.moment.of(sample.Time))
 }
 
 // moment numbers the moments at which the memory of processes is read.
@@ -54,18 +54,22 @@ func (c *copied) StackMemory() target.Memory { return &c.engine.memory }
 
 // later is the memory of a process some time after a sample: the copy of the stack, and else what
 // the process has now.
-type later struct{ *sampled }
+type later struct {
+	*sampled
+	whole bool // the walk has come to the stack's end
+}
 
-// aroundCopy is how far around the copy of a stack there is still the stack, bytes: what frames
-// that were walked have there has changed.
+// aroundCopy is how far around the copy of a stack there may still be the stack, bytes: what frames
+// have there has changed. No frame is outward of a stack's end, which other memory may follow.
 const aroundCopy = 1 << 16
 
 // ReadMemory implements [target.Memory].
 func (m *later) ReadMemory(addr uint64, p []byte) (n int, err error) {
-	if addr-m.lo < uint64(len(m.stack)) {
+	size := uint64(len(m.stack))
+	switch {
+	case addr-m.lo < size:
 		return m.sampled.ReadMemory(addr, p)
-	}
-	if addr-m.lo+aroundCopy < uint64(len(m.stack))+2*aroundCopy {
+	case m.lo-addr <= aroundCopy, !m.whole && addr-m.lo < size+aroundCopy:
 		return 0, fmt.Errorf("read memory at %#x: %w", addr, target.ErrUnmapped)
 	}
 	return m.space.life.ReadMemory(addr, p)
