@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -247,18 +248,30 @@ func Now() time.Duration {
 }
 
 // clockZero is one moment on the clock of the events, and on package time's clock, which goes at
-// the same pace and takes no system call.
+// the same pace and takes no system call. The thread may have to wait between the two. So the clock
+// of the events is read first, and several times: records that [Now] says are of the past have all
+// been written.
 var clockZero = sync.OnceValue(func() (zero struct {
 	time  time.Time
 	clock time.Duration
 }) {
-	var t unix.Timespec
-	zero.time = time.Now()
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) == nil {
-		zero.clock = time.Duration(t.Nano())
+	least := time.Duration(math.MaxInt64)
+	for range 5 {
+		before := clock()
+		now := time.Now()
+		if between := clock() - before; between < least {
+			least, zero.time, zero.clock = between, now, before
+		}
 	}
 	return zero
 })
+
+// clock reads the clock of the events.
+func clock() time.Duration {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // which all kernels have
+	return time.Duration(t.Nano())
+}
 
 // Processors returns how many processors are sampled.
 func (g *Group) Processors() int { return len(g.cpus) }
