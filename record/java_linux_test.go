@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -93,7 +94,11 @@ func TestJava(t *testing.T) {
 					right[thread] += n
 				case !strings.Contains(stack, "Busy."): // it has just begun
 				default:
-					t.Errorf("thread %s, %d times: %s", thread, n, stack)
+					var all []string
+					for _, f := range s.Frames {
+						all = append(all, fmt.Sprintf("%s/%s", stacks.Places[f].Name, stacks.Places[f].Function))
+					}
+					t.Errorf("thread %s, %d times: %s\n\tall frames: %q", thread, n, stack, all)
 				}
 			}
 			t.Logf("%v %d %d %+v", right, brief, cut, r.Stats())
