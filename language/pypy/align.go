@@ -6,6 +6,7 @@ type element struct {
 	record int    // the record's index
 	inside bool   // compiled code has the function inlined
 	enters bool   // the function has entered the compiled code of a record further in
+	doubt  bool   // the instruction that the frame has may be an older one
 	frame  *pythonFrame
 	extra  []*pythonFrame // frames further in that no record has, the outermost first
 }

@@ -93,16 +93,19 @@ func (p *placer) place() {
 		}
 	}
 	align(elements, segments, complete)
+	p.doubt(elements)
 	for from := 0; from < len(elements); {
 		record, to := elements[from].record, from
 		var list []language.Frame
 		for ; to < len(elements) && elements[to].record == record; to++ {
-			for _, f := range slices.Backward(elements[to].extra) {
-				list = p.add(list, f.code, f.instruction, false)
+			e := &elements[to]
+			compiled := e.enters || e.inside && e.doubt
+			for _, f := range slices.Backward(e.extra) {
+				list = p.add(list, f, e.inside && e.doubt, e.inside && e.doubt)
 			}
-			switch e := &elements[to]; {
+			switch {
 			case e.frame != nil:
-				list = p.add(list, e.frame.code, e.frame.instruction, e.enters)
+				list = p.add(list, e.frame, compiled, compiled || e.doubt)
 			case e.inside || to > 0:
 				list = p.named(list, e.number)
 			} // the function that runs is about to begin, or has just ended
@@ -135,6 +138,9 @@ func (p *placer) elements() (list []element) {
 			continue
 		}
 		entry := rec.kind == pypy.Jitted && len(numbers) > 0 && numbers[0] != 0
+		if entry {
+			p.learn(p.levels[i])
+		}
 		numbers = slices.DeleteFunc(numbers, func(n uint64) bool { return n == 0 }) // builtin functions with loops
 		if len(numbers) == 0 {
 			continue
@@ -189,16 +195,18 @@ func (p *placer) segments(elements []element) (list []segment, complete bool) {
 // compiledKind is the kind of frames of compiled code.
 const compiledKind = "compiled"
 
-// add adds a frame of a function, unless Python hides it. If compiled code runs the function now,
-// its instruction is the one at which it has entered that.
-func (p *placer) add(list []language.Frame, c *code, instruction int64, compiled bool) []language.Frame {
+// add adds a frame of a function, unless Python hides it. If doubt is set, the instruction that it
+// has may be an older one.
+func (p *placer) add(list []language.Frame, at *pythonFrame, compiled, doubt bool) []language.Frame {
+	c := at.code
 	if c.hidden {
 		return list
 	}
-	f := language.Frame{Function: c.name, File: c.file, Line: p.m.line(c, instruction), Place: c.at}
+	f := language.Frame{Function: c.name, File: c.file, Line: p.m.line(c, at.instruction), Place: c.at}
 	if compiled {
-		f.Kind, f.Guess = compiledKind, f.Line > 0
+		f.Kind = compiledKind
 	}
+	f.Guess = doubt && f.Line > 0
 	return append(list, f)
 }
 
@@ -234,7 +242,7 @@ func (p *placer) group(i int, frames []language.Frame) {
 // own returns the levels of PyPy's own frames between the functions.
 func (p *placer) own() (levels []int) {
 	for level := p.lo; level <= p.hi; level++ {
-		if f := p.stack.Frames[level]; p.m.isOwn(f) || f.Sniffer() == "pypy" {
+		if f := p.stack.Frames[level]; p.m.isOwn(f) || f.Sniffer() == sniffer {
 			levels = append(levels, level)
 		}
 	}

@@ -62,6 +62,7 @@ type runtime struct {
 	size    uint64        // of a thread's storage, bytes
 	codemap atomic.Uint64 // the address of the map of compiled code; 0 while it is not known
 	execute atomic.Uint64 // where the function begins that runs the interpreter; likewise
+	enter   atomic.Uint64 // where the function begins that enters compiled code; likewise
 	pages   pages.Spare
 }
 

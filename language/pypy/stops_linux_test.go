@@ -78,8 +78,9 @@ var within = []string{"small", "__init__", "__add__", "Number.__init__", "Number
 
 // counts is what was seen: of stops the ones at which a trace is known, the ones at which compiled
 // code was being left, the ones that are wrong, of these the ones without a guess, which lack inner
-// functions, and the ones whose stack is not whole; of frames the ones whose line is right.
-type counts struct{ stops, told, leaving, wrong, silent, cut, frames, lines int }
+// functions, and the ones whose stack is not whole; of frames the ones whose line is right, and the
+// ones that are a guess.
+type counts struct{ stops, told, leaving, wrong, silent, cut, frames, lines, guesses int }
 
 // TestStops stops a busy program at random moments, interpreted and compiled. Its frames are the
 // ones that sys._getframe has told of the same call.
@@ -114,7 +115,7 @@ func TestStops(t *testing.T) {
 			if n.told < stops || n.lines == 0 || n.cut > 2+n.stops/20 || n.leaving > 2+n.stops/20 || n.wrong > n.told/3 || n.silent > 1+n.told/50 {
 				t.Error("too little is right")
 			}
-			if mode == "interpreted" && (n.leaving > 0 || n.wrong > 0 || n.cut > 0 || n.lines < n.frames) {
+			if mode == "interpreted" && (n.leaving > 0 || n.wrong > 0 || n.cut > 0 || n.lines < n.frames || n.guesses > 0) {
 				t.Error("the interpreter's frames are sure")
 			}
 		})
@@ -173,6 +174,9 @@ func (n *counts) hold(t *testing.T, d *languagetest.Thread, want []told) {
 	}
 	n.frames += len(got)
 	for i, f := range got {
+		if f.Guess {
+			n.guesses++
+		}
 		switch right := strconv.Itoa(f.Line) == want[i].line; {
 		case right || i == 0 && f.Line > 0: // "work" has gone on
 			n.lines++
