@@ -23,10 +23,10 @@ type engine struct {
 	spaces  map[int32]*space
 	walking []*space // that have a walker
 	turns   uint64
-	names   map[int32]string  // of threads that have a new name, by ID
-	early   map[int32]*mapped // what processes had mapped before the first sample, where that is known
-	ended   []int32           // processes, the first to end first
-	threads map[int32]uint32  // index of a thread that runs, by its ID
+	names   map[int32]threadName // by ID
+	early   map[int32]*mapped    // what processes had mapped before the first sample, where that is known
+	ended   []int32              // processes, the first to end first
+	threads map[int32]uint32     // index of a thread that runs, by its ID
 	list    []Thread
 	indices map[Thread]uint32
 	family  map[int32]bool // processes that were asked for, and what they have begun; nil for all
@@ -46,6 +46,7 @@ type engine struct {
 	tree       *tree
 	labelled   bool // goroutines that run have labels
 	soon       bool // what has come must be looked at soon: a process has begun or runs another program, or there are goroutines
+	askedAll   bool // see askAll
 	stats      Stats
 	offCPU     map[int32]*offCPU // threads that have left their processors, with Event.Switches
 	unsure     []unsure          // samples, the oldest first
@@ -91,7 +92,7 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 		budget: elf.Budget{Others: maxOthers},
 		host:   h, format: format, opts: opts, owners: map[*target.Module]owner{}, files: map[*elf.Image]*target.Module{},
 		spaces: map[int32]*space{}, early: map[int32]*mapped{}, paths: map[string]string{}, bares: map[bareKey]*target.Module{},
-		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), offCPU: map[int32]*offCPU{}, pcs: make([]uint64, maxDepth)}
+		names: map[int32]threadName{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), offCPU: map[int32]*offCPU{}, pcs: make([]uint64, maxDepth)}
 }
 
 // take walks a sample and counts it.
@@ -333,10 +334,14 @@ func (e *engine) listed(t Thread) uint32 {
 
 // name returns the name of a thread.
 func (e *engine) name(pid, tid int32) string {
-	if name, ok := e.names[tid]; ok {
-		return name
+	name, ok := e.names[tid]
+	if ok && !name.stale {
+		return name.text
 	}
-	name := e.host.name(int(pid), int(tid))
+	if now := e.host.name(int(pid), int(tid)); now != "" || !ok {
+		name.text = now
+	}
+	name.stale = false
 	e.names[tid] = name
-	return name
+	return name.text
 }

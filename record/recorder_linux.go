@@ -356,7 +356,7 @@ func (r *Recorder) runWall(ctx context.Context) error {
 func (r *Recorder) read(now time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.engine.soon = false
+	r.engine.soon, r.engine.askedAll = false, false
 	visit := r.engine.record
 	if r.since > 0 {
 		visit = func(x perfevent.Record) error {

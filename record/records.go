@@ -59,7 +59,7 @@ func (e *engine) read(r perfevent.Record) error {
 			e.early[c.PID] = &mapped{users: 1} // records of all that it maps follow
 		}
 		delete(e.threads, c.TID)
-		e.names[c.TID] = c.Name
+		e.names[c.TID] = threadName{text: c.Name}
 	case perfevent.RecordFork, perfevent.RecordExit:
 		k, err := e.format.Fork(r)
 		if err != nil {
@@ -115,6 +115,9 @@ func (e *engine) read(r perfevent.Record) error {
 			return err
 		}
 		e.stats.Lost += n
+		if r.Type == perfevent.RecordLost {
+			e.askAll()
+		}
 	case perfevent.RecordSwitch, perfevent.RecordSwitchCPUWide:
 		s, err := e.format.Switch(r)
 		if err != nil {

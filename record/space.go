@@ -202,9 +202,7 @@ func (s *space) refresh() {
 		return
 	}
 	if s.ask {
-		if maps, err := s.host.maps(s.pid); err == nil {
-			s.set(s.engine, maps)
-		}
+		s.askAgain()
 	}
 	s.stale, s.ask = false, false
 	s.languages.stale = true

@@ -171,9 +171,9 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		th := th.(*live.Thread)
 		tid := int32(th.ID())
 		value := since(tid)
-		if w.names[tid] != th.Name() {
+		if w.names[tid].text != th.Name() {
 			delete(w.threads, tid)
-			w.names[tid] = th.Name()
+			w.names[tid] = threadName{text: th.Name()}
 		}
 		state, whole := stateOf(seen[th.ID()].State), w.stats.Whole
 		var sleeper *live.Sleeper
