@@ -142,6 +142,19 @@ func (p *proc) openat(name string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), p.dir.Name()+"/"+name), nil
 }
 
+// replaced implements host.
+func (m *machine) replaced(pid int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.procs[pid]
+	if p == nil || p.mem == nil {
+		return false
+	}
+	var b [1]byte
+	n, err := unix.Pread(int(p.mem.Fd()), b[:], 0)
+	return n == 0 && err == nil // address 0 gives EIO as long as the address space exists
+}
+
 // maps implements host.
 func (m *machine) maps(pid int) ([]procmaps.Mapping, error) {
 	m.mu.Lock()

@@ -109,6 +109,9 @@ func (h *recorded) word(int) regular.Word { return regular.Word{} }
 // forget implements host.
 func (h *recorded) forget(int) {}
 
+// replaced implements host.
+func (h *recorded) replaced(int) bool { return false }
+
 // close implements host.
 func (h *recorded) close() {
 	for _, f := range h.files {

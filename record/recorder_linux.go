@@ -372,8 +372,23 @@ func (r *Recorder) read(now time.Duration) error {
 	if now > r.since {
 		r.since = 0 // records of before have been read
 	}
+	if r.engine.askedAll && r.engine.only != nil {
+		r.findChildren()
+	}
 	r.engine.lookAtGoroutines(now)
 	return nil
+}
+
+// findChildren adds the processes that sampled ones have begun to them: the record of one may be
+// among the lost ones.
+func (r *Recorder) findChildren() {
+	var pids []int
+	for pid := range r.engine.family {
+		pids = append(pids, int(pid))
+	}
+	for _, pid := range withChildren(pids) {
+		r.engine.family[int32(pid)] = true
+	}
 }
 
 // ended reports whether all processes have ended.

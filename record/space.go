@@ -28,6 +28,9 @@ type host interface {
 	file(pid int, f *procmaps.File) (*os.File, error)
 	// memory returns the memory of a process as it is now; nil if there is none.
 	memory(pid int) target.Memory
+	// replaced reports whether the process has ended, or runs another program than the one whose
+	// memory is open.
+	replaced(pid int) bool
 	// name returns the name of a thread; "" if it is not known.
 	name(pid, tid int) string
 	// word returns the rights with which files are opened that a process names.

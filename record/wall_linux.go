@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/record/internal/ring"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -369,17 +367,3 @@ func withChildren(pids []int) []int {
 
 // maxProcesses bounds the processes that are sampled by stops.
 const maxProcesses = 1 << 10
-
-// replaced reports whether a process has another address space than the one whose memory is open:
-// it runs another program, or has ended.
-func (m *machine) replaced(pid int) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := m.procs[pid]
-	if p == nil || p.mem == nil {
-		return false
-	}
-	var b [1]byte
-	n, err := unix.Pread(int(p.mem.Fd()), b[:], 0)
-	return n == 0 && err == nil // address 0 gives EIO as long as the address space exists
-}
