@@ -24,6 +24,7 @@ func TestMadeCode(t *testing.T) {
 		{"stale", "framed", sniffer.Options{}},
 		{"kept", "framed", sniffer.Options{}},
 		{"top", "framed", sniffer.Options{}},
+		{"endless", "framed", sniffer.Options{}},
 		{"deep", "through", sniffer.Options{Scan: true}},
 	} {
 		t.Run(tt.code, func(t *testing.T) {

@@ -142,23 +142,36 @@ func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 }
 
 // byAlignment tries the addresses before PC at which compilers begin functions, the nearest first.
-// The code from there must lead to a return address that follows a call, and to an aligned CFA. The
-// row is a guess.
+// The code from there must lead to a return address that follows a call, and to an aligned CFA. But
+// an address that is within an instruction of the code from one further back, which does so too, is
+// the worse one: bytes of a number may be taken for instructions. The row is a guess.
 func (s *Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
-	start := q.AddressInBlock &^ (alignment - 1)
+	start, at := q.AddressInBlock&^(alignment-1), uint64(0)
 	for range maxStarts {
 		if !q.Modules.IsCode(start) {
 			break
 		}
-		if row, ok = from(q, start); ok {
-			if cfa, _, is := s.fits(q, &row); is && aligned(q, cfa) {
-				row.Flags |= trad.Guess
-				return row, true
+		if other, is := from(q, start); is {
+			if cfa, _, is := s.fits(q, &other); is && aligned(q, cfa) {
+				if ok && !splits(q, start, at) {
+					break
+				}
+				row, at, ok = other, start, true
 			}
 		}
 		start -= alignment
 	}
-	return trad.Row{}, false
+	row.Flags |= trad.Guess
+	return row, ok
+}
+
+// splits reports whether an address lies within an instruction of the code that begins at start.
+func splits(q *frame.Query, start, at uint64) bool {
+	var code [maxStarts*alignment + maxInstruction]byte
+	n, _ := q.Memory.ReadMemory(start, code[:at-start+maxInstruction])
+	row, steps, why := q.Arch.ReadReached(code[:n], start, at)
+	q.CountSearched(steps + n/readOver)
+	return why == "" && row.Lo < at
 }
 
 // from reads the function that begins at start. ok is false if the flow of control from there does

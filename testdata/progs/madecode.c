@@ -9,6 +9,7 @@
  *   kept    the frame pointer is framed's
  *   top     one word is pushed, and the frame pointer is used for something else
  *   deep    as top, with more words; through calls enter, which jumps to the code, instead of framed
+ *   endless it never returns, and within an aligned number are bytes that would set up a frame record
  *
  * Build: gcc -O1 -no-pie madecode.c
  */
@@ -24,7 +25,7 @@ NOINLINE void waits(void) {
 
 NOINLINE void leaves(void) { __asm__ volatile("" ::: "memory"); }
 
-extern char code[], shared[], stale[], kept[], top[], deep[], code_end[];
+extern char code[], shared[], stale[], kept[], top[], deep[], endless[], code_end[];
 __asm__(".text\n.balign 64\ncode:\n"
         ".balign 64\nshared:\n"
         "mov $0x80,%ebx\n call 3f\n .rept 6\n push %rax\n .endr\n"
@@ -47,6 +48,10 @@ __asm__(".text\n.balign 64\ncode:\n"
         ".balign 64\ndeep:\n"
         "push %rbp\n lea 7f(%rip),%rdx\n push %rdx\n push $0\n push $0\n push $0\n jmp *%rdx\n ud2\n .balign 64\n"
         "7: mov $1,%ebp\n movabs $waits,%rcx\n call *%rcx\n add $32,%rsp\n mov (%rsp),%rbp\n jmp *%rax\n"
+        ".balign 64\nendless:\n"
+        "sub $8,%rsp\n mov %r15,(%rsp)\n mov %rdi,%r15\n .rept 320\n nop\n .endr\n"
+        "movabs $0x55a9c8b62388,%rax\n test $1,%eax\n"
+        "8: movabs $waits,%rcx\n call *%rcx\n jmp 8b\n"
         ".balign 64\ncode_end:\n"
         ".globl enter\n.type enter,@function\nenter: jmp *%rdi\n.size enter,.-enter\n");
 
@@ -81,7 +86,7 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         char *code;
-    } codes[] = {{"shared", shared}, {"stale", stale}, {"kept", kept}, {"top", top}, {"deep", deep}};
+    } codes[] = {{"shared", shared}, {"stale", stale}, {"kept", kept}, {"top", top}, {"deep", deep}, {"endless", endless}};
     char *made = mmap(0, 65536, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     long n = 0;
 
