@@ -60,7 +60,7 @@ func (g *guard) attach(r *Request) (err error) {
 			}
 			return false
 		}
-		if !g.await(some, g.timeout) && !g.all {
+		if !g.awaitStops(some) && !g.all {
 			return ErrNotStopped
 		}
 	}

@@ -69,7 +69,7 @@ func (t *tracee) redeliver(g *guard) bool {
 			return false
 		}
 		t.state, t.signal, t.quiet = running, nil, true
-		if !g.await(func() bool { return t.state == running }, g.timeout) || t.state != stopped {
+		if !g.awaitStops(func() bool { return t.state == running }) || t.state != stopped {
 			return false
 		}
 		if t.signal != nil && t.signal.number() == s.number() && t.signal.code() == siTKill && (t.signal.sender() == os.Getpid() || t.signal.sender() == 0) {

@@ -64,7 +64,7 @@ func (t *tracee) endSteps(g *guard) bool {
 		return false
 	}
 	t.state, t.asked = running, true
-	return g.await(func() bool { return t.state == running }, g.timeout) && t.state == stopped && g.threads[t.tid] == t
+	return g.awaitStops(func() bool { return t.state == running }) && t.state == stopped && g.threads[t.tid] == t
 }
 
 // status returns the set NT_PRSTATUS, empty if it cannot be read, or if the thread runs code of

@@ -70,6 +70,33 @@ func (g *guard) await(unless func() bool, timeout time.Duration) bool {
 	return true
 }
 
+// runnable is the factor by which the wait for a runnable thread is longer: on a busy machine, it
+// has to wait for a processor before it stops.
+const runnable = 4
+
+// awaitStops is await for threads that are to stop.
+func (g *guard) awaitStops(unless func() bool) bool {
+	for range runnable {
+		if g.await(unless, g.timeout) {
+			return true
+		}
+		if !g.anyRunnable() {
+			break
+		}
+	}
+	return false
+}
+
+// anyRunnable reports whether a thread that has not stopped runs, or waits for a processor.
+func (g *guard) anyRunnable() bool {
+	for _, t := range g.threads {
+		if t.state == running && !t.exiting && taskState(g.pid, t.tid) == 'R' {
+			return true
+		}
+	}
+	return false
+}
+
 // stopAll stops the threads that run.
 func (g *guard) stopAll() {
 	some := func() bool {
@@ -87,7 +114,7 @@ func (g *guard) stopAll() {
 		}
 	}
 	g.resumed = false
-	for g.await(some, g.timeout) && g.settle() {
+	for g.awaitStops(some) && g.settle() {
 	}
 }
 
