@@ -57,6 +57,17 @@ type CodeReader struct {
 	// the stack that it points to: the code goes back to a stack that it has left. [MaxLoadSP]
 	// bytes are enough. It is nil where every function does so.
 	LoadsSP func(code []byte) bool
+	// RunOn executes the code from pc on as the processor will, with a copy of the registers and
+	// of memory, until the function returns, or a frame record is made in its place. So the row
+	// says where the return address and the caller's registers are now, wherever the code moves
+	// them. It is true for this one moment. Its Len is 0 if a function that the code calls makes a
+	// frame record, if the code does what is not known here, or if it does so for more than limit
+	// instructions. register returns a register at pc, read reads memory. returns reports whether
+	// the function has returned. steps is how many instructions were executed. called says that
+	// the call before pc is executed first: that may lead to a function that makes the record of
+	// the one that has called it. Few registers are known there: each way that can be followed
+	// counts, and all must say the same. RunOn is nil where that is not known.
+	RunOn func(pc uint64, called bool, limit int, register func(r trad.Reg) (v uint64, ok bool), read func(addr uint64, p []byte) bool) (row trad.Row, returns bool, steps int)
 	// GoesOn yields the addresses of the instructions that control can take from pc on, of one way:
 	// on behind calls and branches, and along jumps. The way ends where yield returns false, where
 	// the code does not say where control goes, where the code ends, and after 512 instructions.

@@ -88,6 +88,7 @@ func (s *traced) Registers(r *arch.Registers) error {
 	} {
 		r.Set(trad.Reg(reg), v)
 	}
+	r.Set(amd64.RFLAGS, x.Eflags)
 	r.Set(amd64.FSBase, x.Fs_base)
 	return nil
 }

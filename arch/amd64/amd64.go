@@ -132,6 +132,7 @@ var Arch = &arch.Arch{
 		FindsFrame:   search.FindsFrame,
 		Preserves:    search.Preserves,
 		GoesOn:       Machine.GoesOn,
+		RunOn:        runOn,
 		References:   Machine.References,
 		Stores:       stores,
 		Dispatch:     decoder.Dispatch,

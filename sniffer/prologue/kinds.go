@@ -42,6 +42,7 @@ var kinds = [...]kind{
 	{"The epilogue", innermostFrame, atOnce, (*search).byEpilogue},
 	{"The stub without a name", innermostFrame, atOnce, (*search).byUnnamedStub},
 	{"The coroutine's beginning", innermostFrame, atOnce, func(x *search) (trad.Row, bool) { return begins(x.q) }},
+	{"The beginning", everyFrame, atOnce, (*search).byBeginning},
 	{"The way out", everyFrame, bySearch, (*search).byWayOut},
 	{"The thread's first function", callerFrame, bySearch, (*search).byZeroFP},
 	{"The call", everyFrame, bySearch, (*search).byCall},
@@ -57,6 +58,7 @@ var kinds = [...]kind{
 	{"The rounded stack pointer", callerFrame, bySearch, func(x *search) (trad.Row, bool) { return x.s.byRounding(x.q) }},
 	{"The neighbours' way out", everyFrame, bySearch, func(x *search) (trad.Row, bool) { return x.s.byNeighbours(x.q) }},
 	{"The entry point", callerFrame, atOnce, func(x *search) (trad.Row, bool) { return atEntry(x.q) }},
+	{"The code executed", innermostFrame, atOnce, func(x *search) (trad.Row, bool) { return x.s.byRunning(x.q) }},
 }
 
 // A search is what the kinds of evidence have found for THIS frame. Of a row that was not found,
@@ -92,6 +94,9 @@ func (x *search) run() (trad.Row, frame.Answer) {
 			}
 		}
 		if row, ok := k.find(x); ok {
+			if k.of == innermostFrame && row.Flags&trad.Once != 0 && tried && !inVain {
+				x.q.NoteSearchedInVain() // no other frame has this row
+			}
 			return row, frame.Claimed
 		}
 	}
@@ -105,6 +110,11 @@ func (x *search) run() (trad.Row, frame.Answer) {
 // bySymbol counts if the row is certain, and its return address is good.
 func (x *search) bySymbol() (trad.Row, bool) {
 	if x.symbol, x.answer = function(x.q); x.answer == frame.Claimed {
+		// Code that has its CFA in a register that calls may change copies what lies there: the
+		// return address may be somewhere else the next time.
+		if a := x.q.Arch; x.symbol.CFA.Kind == trad.InReg && x.symbol.CFA.Reg != a.SP && !a.CalleeSaved.Has(x.symbol.CFA.Reg) {
+			x.symbol.Flags |= trad.Once
+		}
 		if x.lead = leads(x.q, &x.symbol); x.lead == nowhere {
 			x.symbol, x.answer = trad.Row{}, notCalled
 		}
@@ -135,6 +145,14 @@ func (x *search) byUnnamedStub() (row trad.Row, ok bool) {
 		return row, false
 	}
 	return unnamedStub(x.q)
+}
+
+// byBeginning is for code that no symbol names: bySymbol has the row otherwise.
+func (x *search) byBeginning() (row trad.Row, ok bool) {
+	if x.answer != noFunction && x.answer != noModule {
+		return row, false
+	}
+	return x.s.byBeginning(x.q)
 }
 
 // byWayOut counts if the row is certain.
