@@ -2,7 +2,6 @@ package guard
 
 import (
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
@@ -13,17 +12,19 @@ func TestRunnableIsWaitedFor(t *testing.T) {
 	runs := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; while :; do :; done")
 	sleeps := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; exec sleep 600")
 	gdbtest.Await(t, "it sleeps", func() bool { return taskState(sleeps.PID, sleeps.PID) == 'S' })
-	of := func(pid int) *guard {
-		return &guard{pid: pid, timeout: 100 * time.Millisecond, threads: map[int]*tracee{pid: {tid: pid, state: running}}}
+	// The time is over at once: a thread is looked at once for each time that it is waited for.
+	looks := func(pid, most int) (n int, stopped bool) {
+		g := &guard{pid: pid, timeout: -1, threads: map[int]*tracee{pid: {tid: pid, state: running}}}
+		stopped = g.awaitStops(func() bool { n++; return n <= most })
+		return n, stopped
 	}
-	begun := time.Now()
-	if g := of(runs.PID); !g.awaitStops(func() bool { return time.Since(begun) < 2*g.timeout }) {
-		t.Error("a runnable thread is not waited for")
+	if n, stopped := looks(runs.PID, 2); !stopped {
+		t.Errorf("a runnable thread is looked at %d times, and not waited for", n)
 	}
-	if of(runs.PID).awaitStops(func() bool { return true }) {
-		t.Error("a runnable thread is waited for without end")
+	if n, stopped := looks(runs.PID, 1000); stopped || n > 2*runnable {
+		t.Errorf("a runnable thread that does not stop is looked at %d times", n)
 	}
-	if of(sleeps.PID).awaitStops(func() bool { return true }) {
-		t.Error("a thread that sleeps has stopped")
+	if n, stopped := looks(sleeps.PID, 2); stopped {
+		t.Errorf("a thread that sleeps is looked at %d times, as if it could stop", n)
 	}
 }
