@@ -58,14 +58,12 @@ func TestWorkers(t *testing.T) {
 		pid, _ = strconv.Atoi(string(text))
 		return pid != 0
 	})
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.PID, p.PID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	workers := strings.Fields(string(children))
-	if len(workers) != 2 {
-		t.Fatalf("the server has the children %q", workers)
-	}
+	var workers []string
+	gdbtest.Await(t, "the server has both workers", func() bool {
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.PID, p.PID))
+		workers = strings.Fields(string(children))
+		return len(workers) == 2
+	})
 	for _, w := range workers {
 		worker, _ := strconv.Atoi(w)
 		d := languagetest.Attach(t, worker, php.Decorator{}, nil)[worker]
