@@ -145,7 +145,8 @@ func Tasks(t *testing.T, d language.Decorator, start func() *languagetest.Told) 
 		}
 	}
 	t.Logf("%d stops, coroutines %v, %d frames, %d in the middle of a call, %d deaths", stops, seen, frames, moments, deaths)
-	if most := 1 + stops/20; moments > most || deaths > most || seen["suspended"] < stops || seen["normal"] == 0 || seen["running"] == 0 {
+	// One stop of forty is in the middle of a call: few stops have several at times.
+	if most := 5 + stops/20; moments > most || deaths > most || seen["suspended"] < stops || seen["normal"] == 0 || seen["running"] == 0 {
 		t.Error("there are too many of these, or too few coroutines")
 	}
 }
