@@ -35,7 +35,7 @@ func TestEmbedded(t *testing.T) {
 		var all map[int]*languagetest.Thread
 		want := p.AtRandom(t, func() { all = languagetest.Attach(t, p.PID, perl.Decorator{}, nil) })
 		if want == "" {
-			if p, deaths = start(), deaths+1; deaths > 1+stops/20 {
+			if p, deaths = start(), deaths+1; deaths > 5+stops/20 {
 				t.Fatalf("perl has died %d times", deaths)
 			}
 			continue
