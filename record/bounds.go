@@ -73,10 +73,7 @@ func (e *engine) roomForMappings() {
 	if e.file != nil || e.mappings <= maxRecorded {
 		return
 	}
-	for _, m := range e.early {
-		e.release(m)
-	}
-	clear(e.early)
+	e.forgetEarly()
 	for _, x := range e.byTurn() {
 		if e.mappings > maxRecorded/2 {
 			e.release(x.mapped)
@@ -98,11 +95,16 @@ func (e *engine) roomForNames() {
 		clear(e.fresh)
 	}
 	if len(e.early) >= maxNames {
-		for _, m := range e.early {
-			e.release(m)
-		}
-		clear(e.early)
+		e.forgetEarly()
 	}
+}
+
+// forgetEarly forgets what processes had mapped before the first sample.
+func (e *engine) forgetEarly() {
+	for _, m := range e.early {
+		e.release(m)
+	}
+	clear(e.early)
 }
 
 // canonical returns the module that stands for the modules of the same file in all processes, and

@@ -20,6 +20,7 @@ func (e *engine) askAll() {
 	for _, s := range e.spaces {
 		s.ask, s.stale = true, true
 	}
+	e.forgetEarly() // what is not there, a new space asks for
 	for tid, name := range e.names {
 		name.stale = true
 		e.names[tid] = name

@@ -52,12 +52,27 @@ func TestLost(t *testing.T) {
 	if of(program()) == nil {
 		t.Fatalf("no module of %s", program())
 	}
+	unsampled := bareEngine() // it knows what the process has mapped, and has had no sample yet
+	maps, err := unsampled.host.maps(int(pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsampled.early[pid] = &mapped{users: 1}
+	unsampled.early[pid].set(unsampled, maps)
 	fmt.Fprintln(in)
 	gdbtest.Await(t, "it runs another program", func() bool { return program() == sleep })
 	lost := binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 1), 3)
-	if err := e.read(perfevent.Record{Type: perfevent.RecordLost, Body: lost}); err != nil {
-		t.Fatal(err)
+	for _, e := range []*engine{unsampled, e} {
+		if err := e.read(perfevent.Record{Type: perfevent.RecordLost, Body: lost}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	sampled := s
+	s = unsampled.newSpace(pid, arch.ByName(runtime.GOARCH), nil)
+	if s.refresh(); of(sleep) == nil {
+		t.Errorf("before the first sample: modules %v", s.modules.All())
+	}
+	s = sampled
 	s.refresh()
 	m := of(sleep)
 	if m == nil || e.stats.Lost != 3 {
